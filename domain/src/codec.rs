@@ -1,0 +1,170 @@
+//! From event to stored bytes and back: upcasting, and the seam where personal data is encrypted.
+
+use std::borrow::Cow;
+
+use cqrs_es::persist::{EventUpcaster, SerializedEvent};
+
+use crate::catalogue::{Event, Kind};
+use crate::envelope::StreamId;
+
+/// A stored event that cannot be read. Names the event, never its content.
+#[derive(Debug, thiserror::Error)]
+#[error("{name} version {version} of {stream}, sequence {sequence}, cannot be read: {reason}")]
+pub struct Unreadable {
+    /// The stored event type.
+    pub name: String,
+    /// The stored version.
+    pub version: String,
+    /// The stream it is in.
+    pub stream: StreamId,
+    /// Its place in the stream.
+    pub sequence: i64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Encrypts and decrypts the [`Personal`](crate::Personal) parts of a payload.
+///
+/// A payload holds them as objects with the single member `personal`. [`Self::seal`] sees every payload that
+/// contains one before it is stored, [`Self::open`] every payload that contains `sealed` before it is read.
+pub trait PersonalCodec: Send + Sync {
+    /// The payload to store.
+    fn seal<'a>(&self, stream: &StreamId, sequence: i64, payload: Cow<'a, str>) -> Cow<'a, str>;
+
+    /// The payload to read.
+    fn open<'a>(&self, stream: &StreamId, sequence: i64, payload: Cow<'a, str>) -> Cow<'a, str>;
+}
+
+/// Stores personal data as they are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InTheClear;
+
+impl PersonalCodec for InTheClear {
+    fn seal<'a>(&self, _: &StreamId, _: i64, payload: Cow<'a, str>) -> Cow<'a, str> {
+        payload
+    }
+
+    fn open<'a>(&self, _: &StreamId, _: i64, payload: Cow<'a, str>) -> Cow<'a, str> {
+        payload
+    }
+}
+
+/// The upcasters of every event shape that has been superseded, oldest first.
+///
+/// Our codec and the independent reader of `bursar audit replay` use the same list.
+#[must_use]
+pub fn upcasters() -> Vec<Box<dyn EventUpcaster>> {
+    Vec::new()
+}
+
+/// Writes and reads payloads.
+pub struct Codec {
+    personal: Box<dyn PersonalCodec>,
+    upcasters: Vec<Box<dyn EventUpcaster>>,
+}
+
+impl std::fmt::Debug for Codec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Codec")
+    }
+}
+
+impl Default for Codec {
+    fn default() -> Self {
+        Self::new(Box::new(InTheClear), upcasters())
+    }
+}
+
+impl Codec {
+    /// A codec that keeps personal data as `personal` decides.
+    #[must_use]
+    pub fn new(personal: Box<dyn PersonalCodec>, upcasters: Vec<Box<dyn EventUpcaster>>) -> Self {
+        Self { personal, upcasters }
+    }
+
+    /// The payload as it is stored.
+    ///
+    /// # Errors
+    /// When the event cannot be written as JSON; no event of the catalogue does that.
+    pub fn encode(&self, stream: &StreamId, sequence: i64, event: &Event) -> Result<String, Unreadable> {
+        let payload = event
+            .write()
+            .map_err(|e| unreadable(stream, sequence, event.name(), event.version(), &e.to_string()))?;
+        if payload.contains(r#""personal":"#) {
+            return Ok(self.personal.seal(stream, sequence, payload.into()).into_owned());
+        }
+        Ok(payload)
+    }
+
+    /// The event that `payload` holds, in its current shape.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it holds none.
+    pub fn decode(
+        &self,
+        stream: &StreamId,
+        sequence: i64,
+        (name, version): (&str, &str),
+        payload: &str,
+    ) -> Result<Event, Unreadable> {
+        let mut payload = Cow::Borrowed(payload);
+        if payload.contains(r#""sealed":"#) {
+            payload = self.personal.open(stream, sequence, payload);
+        }
+        if let Some(upcast) = self.upcast(stream, sequence, (name, version), &payload)? {
+            payload = upcast.into();
+        }
+        stream.kind.read(&payload).map_err(|e| unreadable(stream, sequence, name, version, &classify(&e)))
+    }
+
+    fn upcast(
+        &self,
+        stream: &StreamId,
+        sequence: i64,
+        (name, version): (&str, &str),
+        payload: &str,
+    ) -> Result<Option<String>, Unreadable> {
+        if !self.upcasters.iter().any(|upcaster| upcaster.can_upcast(name, version)) {
+            return Ok(None);
+        }
+        let wrong = |e: &serde_json::Error| unreadable(stream, sequence, name, version, &classify(e));
+        let mut event = SerializedEvent {
+            aggregate_id: stream.id.to_string(),
+            sequence: usize::try_from(sequence).unwrap_or(0),
+            aggregate_type: stream.kind.as_str().to_owned(),
+            event_type: name.to_owned(),
+            event_version: version.to_owned(),
+            payload: serde_json::from_str(payload).map_err(|e| wrong(&e))?,
+            metadata: serde_json::Value::Null,
+        };
+        for upcaster in &self.upcasters {
+            if upcaster.can_upcast(&event.event_type, &event.event_version) {
+                event = upcaster.upcast(event);
+            }
+        }
+        Ok(Some(event.payload.to_string()))
+    }
+}
+
+/// A serde error without the text it quotes, which may be somebody's name.
+fn classify(error: &serde_json::Error) -> String {
+    format!("{:?} error at line {} column {}", error.classify(), error.line(), error.column())
+}
+
+fn unreadable(stream: &StreamId, sequence: i64, name: &str, version: &str, reason: &str) -> Unreadable {
+    Unreadable {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        stream: stream.clone(),
+        sequence,
+        reason: reason.to_owned(),
+    }
+}
+
+/// The noun of a stored `aggregate_type`.
+///
+/// # Errors
+/// When the catalogue has none of that name.
+pub fn kind(text: &str) -> Result<Kind, crate::catalogue::UnknownKind> {
+    text.parse()
+}

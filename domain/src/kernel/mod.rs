@@ -1,0 +1,17 @@
+//! The words every noun uses: money, ids, time, personal data, refusals.
+
+mod account_number;
+mod ids;
+mod money;
+mod permission;
+mod personal;
+mod rejection;
+mod time;
+
+pub use account_number::AccountNumber;
+pub use ids::{IdError, SessionId, TransactionId, UserId};
+pub use money::{Amount, Currency, Money, MoneyError};
+pub use permission::Permission;
+pub use personal::Personal;
+pub use rejection::{Rejection, RejectionKind};
+pub use time::{Clock, Entropy, Sources, micros, month_start, utc_date, uuid_v7};

@@ -1,0 +1,162 @@
+//! The ledger: double entry, and the one consistency boundary that spans aggregates.
+//!
+//! Every movement of money is an event that carries balanced [`Postings`]. No event with postings,
+//! and none that opens an account or changes its terms, enters the log unless [`apply`] accepted its
+//! [`Effect`], whatever the code path. Signs are the holder's: a credit is positive, a debit negative,
+//! so the sum over all accounts of a currency is always zero.
+//!
+//! ```text
+//!   payment.completed { postings: [ 7300000017 -500, 4100000023 +500 ] }
+//!        | apply: sums to zero? account known, active, right currency, enough available, within limits?
+//!        v
+//!   the same postings, each stamped with the balance after it
+//! ```
+
+mod account;
+mod error;
+mod posting;
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+
+pub use account::{AccountStatus, LedgerAccount, Terms};
+pub use error::LedgerError;
+pub use posting::{Posting, Postings};
+
+use crate::kernel::{AccountNumber, Currency};
+
+/// The bank's own accounts. The chart is closed: a role that is not here cannot be posted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Internal {
+    /// Notes and coins in the tills.
+    Cash,
+}
+
+impl Internal {
+    /// Every role of the chart.
+    pub const ALL: &'static [Self] = &[Self::Cash];
+
+    /// The role's name inside an account number.
+    #[must_use]
+    pub const fn role(self) -> &'static str {
+        match self {
+            Self::Cash => "cash",
+        }
+    }
+
+    /// Its account in `currency`.
+    #[must_use]
+    pub fn account(self, currency: Currency) -> AccountNumber {
+        AccountNumber::internal(self.role(), currency)
+    }
+}
+
+/// What an event does to the ledger.
+#[derive(Debug)]
+pub enum Effect<'a> {
+    /// A customer account comes to be, with these terms.
+    Open {
+        /// Its number.
+        number: AccountNumber,
+        /// Its terms.
+        terms: Terms,
+    },
+    /// The account's status changes.
+    SetStatus {
+        /// Its number.
+        number: AccountNumber,
+        /// The new status.
+        status: AccountStatus,
+    },
+    /// Money moves. [`apply`] stamps each posting with the balance after it.
+    Post {
+        /// What moves.
+        postings: &'a mut Postings,
+        /// Whether debits count toward the payer's daily and monthly limits (own transfers,
+        /// reversals and the bank's own bookings do not).
+        limited: bool,
+    },
+}
+
+/// The accounts as the unit at hand sees them: committed, plus what earlier steps changed.
+pub trait Book {
+    /// The account, if it exists.
+    fn get(&self, number: &AccountNumber) -> Option<&LedgerAccount>;
+
+    /// Writes the account back.
+    fn put(&mut self, number: &AccountNumber, account: LedgerAccount);
+}
+
+/// Applies one effect at `at` (UTC), or refuses it.
+///
+/// A refusal may leave earlier postings of the same effect in `book`: whoever owns the book discards
+/// what the refused unit wrote.
+///
+/// # Errors
+/// [`LedgerError`], one named reason each.
+pub fn apply(book: &mut impl Book, effect: Effect<'_>, at: Timestamp) -> Result<(), LedgerError> {
+    match effect {
+        Effect::Open { number, terms } => open(book, &number, terms),
+        Effect::SetStatus { number, status } => set_status(book, &number, status),
+        Effect::Post { postings, limited } => post(book, postings, limited, at),
+    }
+}
+
+fn open(book: &mut impl Book, number: &AccountNumber, terms: Terms) -> Result<(), LedgerError> {
+    if number.is_internal() || book.get(number).is_some() {
+        return Err(LedgerError::AccountExists { account: number.clone() });
+    }
+    book.put(number, LedgerAccount::open(terms));
+    Ok(())
+}
+
+fn set_status(
+    book: &mut impl Book,
+    number: &AccountNumber,
+    status: AccountStatus,
+) -> Result<(), LedgerError> {
+    let mut account = known(book, number)?;
+    if account.status == AccountStatus::Closed {
+        return Err(LedgerError::NotActive { account: number.clone(), status: account.status });
+    }
+    if status == AccountStatus::Closed && account.balance != 0 {
+        return Err(LedgerError::NotEmpty { account: number.clone() });
+    }
+    account.status = status;
+    book.put(number, account);
+    Ok(())
+}
+
+fn post(
+    book: &mut impl Book,
+    postings: &mut Postings,
+    limited: bool,
+    at: Timestamp,
+) -> Result<(), LedgerError> {
+    postings.check_balanced()?;
+    for posting in postings.iter_mut() {
+        let mut account = match book.get(&posting.account) {
+            Some(account) => account.clone(),
+            None => first_use(posting)?,
+        };
+        account.post(posting, limited, at)?;
+        posting.balance = account.balance;
+        book.put(&posting.account, account);
+    }
+    Ok(())
+}
+
+/// The bank's own accounts exist from their first posting on, as long as the chart names them.
+fn first_use(posting: &Posting) -> Result<LedgerAccount, LedgerError> {
+    let on_the_chart = Internal::ALL.iter().any(|role| role.account(posting.currency) == posting.account);
+    if on_the_chart {
+        Ok(LedgerAccount::internal(posting.currency))
+    } else {
+        Err(LedgerError::UnknownAccount { account: posting.account.clone() })
+    }
+}
+
+fn known(book: &impl Book, number: &AccountNumber) -> Result<LedgerAccount, LedgerError> {
+    book.get(number).cloned().ok_or_else(|| LedgerError::UnknownAccount { account: number.clone() })
+}

@@ -1,0 +1,34 @@
+//! What a bank is, and nothing about how it is stored or served.
+//!
+//! Everything here is pure and synchronous: no I/O, no clock, no randomness. Time, ids, rates and
+//! hashes arrive inside commands. An aggregate answers a command with events ([`Aggregate::decide`])
+//! and grows by them ([`Aggregate::evolve`]); the [`ledger`] is the one consistency boundary that
+//! spans aggregates, because money does.
+//!
+//! ```text
+//!   command --> decide --> events --> ledger::apply (postings, account status) --> the log
+//!                 ^                                                                  |
+//!                 '------------------------- evolve <--------------------------------'
+//! ```
+//!
+//! A noun is a directory with the same five files: `mod.rs` (state, decide, evolve), `command.rs`,
+//! `event.rs`, `error.rs`, `tests.rs`. [`catalogue`] lists them all once.
+
+pub mod accounts;
+pub mod aggregate;
+pub mod catalogue;
+pub mod codec;
+pub mod envelope;
+pub mod kernel;
+pub mod ledger;
+pub mod payments;
+pub mod products;
+pub mod sessions;
+pub mod users;
+
+pub use aggregate::{Aggregate, AggregateEvent};
+pub use catalogue::{Command, Event, Kind, State};
+pub use envelope::{Metadata, Position, Recorded, StreamId};
+pub use kernel::{
+    AccountNumber, Amount, Clock, Currency, Entropy, Money, Personal, Rejection, RejectionKind,
+};

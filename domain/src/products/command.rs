@@ -1,0 +1,10 @@
+//! What a product can be asked.
+
+use super::ProductTerms;
+
+/// Commands to a product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProductCommand {
+    /// Put it on offer with these terms, or change its terms for accounts opened from now on.
+    Define(Box<ProductTerms>),
+}

@@ -1,0 +1,73 @@
+//! What can happen to a user.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::Person;
+use crate::aggregate::AggregateEvent;
+use crate::kernel::{Permission, Personal};
+
+/// Events of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UserEvent {
+    /// They are known to the bank.
+    Registered(Box<Registered>),
+    /// Their identity is verified.
+    Activated,
+    /// A password was set.
+    PasswordSet {
+        /// Argon2id hash as a PHC string; personal, so that erasure takes it along.
+        hash: Personal<String>,
+    },
+    /// Staff permissions were added.
+    PermissionsGranted {
+        /// Which.
+        permissions: BTreeSet<Permission>,
+    },
+}
+
+/// Who registered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registered {
+    /// Given name.
+    pub first_name: Personal<String>,
+    /// Family name.
+    pub last_name: Personal<String>,
+    /// Where mail goes.
+    pub email: Personal<String>,
+    /// E.164.
+    pub phone_number: Personal<String>,
+    /// Date of birth.
+    pub date_of_birth: Personal<Date>,
+    /// ISO 3166-1 alpha-2.
+    pub country_code: String,
+    /// BCP 47.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preferred_language: Option<String>,
+}
+
+impl Registered {
+    pub(super) fn person(&self) -> Person {
+        Person {
+            first_name: self.first_name.clone(),
+            last_name: self.last_name.clone(),
+            email: self.email.clone(),
+            password_hash: None,
+            staff_permissions: BTreeSet::new(),
+        }
+    }
+}
+
+impl AggregateEvent for UserEvent {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Registered(_) => "user.registered",
+            Self::Activated => "user.activated",
+            Self::PasswordSet { .. } => "user.password_set",
+            Self::PermissionsGranted { .. } => "user.permissions_granted",
+        }
+    }
+}
