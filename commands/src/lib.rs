@@ -1,1 +1,13 @@
-//! placeholder
+//! The write side: what the bank does when it is asked.
+//!
+//! ```text
+//!   handler -> accounts::open(bank, context, ..)    a use case: mints ids, hashes secrets, checks ownership
+//!           -> journal.submit(unit)                 one or several commands that stand or fall together
+//!           -> Committed { events, .. }             what the answer is made from
+//! ```
+//!
+//! One file of use cases per noun; the [`journal`] is the only way anything gets written.
+
+pub mod journal;
+
+pub use journal::{Committed, Context, Journal, SubmitError, Unit};

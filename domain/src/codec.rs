@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use cqrs_es::persist::{EventUpcaster, SerializedEvent};
+use jiff::Timestamp;
 
-use crate::catalogue::{Event, Kind};
-use crate::envelope::StreamId;
+use crate::catalogue::{Event, Kind, UnknownKind};
+use crate::envelope::{Position, Recorded, StreamId};
 
 /// A stored event that cannot be read. Names the event, never its content.
 #[derive(Debug, thiserror::Error)]
@@ -16,11 +17,26 @@ pub struct Unreadable {
     /// The stored version.
     pub version: String,
     /// The stream it is in.
-    pub stream: StreamId,
+    pub stream: String,
     /// Its place in the stream.
     pub sequence: i64,
     /// What is wrong with it.
     pub reason: String,
+}
+
+/// One row of the log, as stored.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the columns of journal.events, documented there")]
+pub struct Stored<'a> {
+    pub position: Position,
+    pub recorded_at: Timestamp,
+    pub sequence: i64,
+    pub aggregate_type: &'a str,
+    pub aggregate_id: &'a str,
+    pub event_type: &'a str,
+    pub event_version: &'a str,
+    pub payload: &'a str,
+    pub metadata: &'a str,
 }
 
 /// Encrypts and decrypts the [`Personal`](crate::Personal) parts of a payload.
@@ -117,6 +133,31 @@ impl Codec {
         stream.kind.read(&payload).map_err(|e| unreadable(stream, sequence, name, version, &classify(&e)))
     }
 
+    /// The event of one row of the log.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when type, payload or metadata are not what the catalogue expects.
+    pub fn read(&self, row: &Stored<'_>) -> Result<Recorded, Unreadable> {
+        let wrong = |reason: String| Unreadable {
+            name: row.event_type.to_owned(),
+            version: row.event_version.to_owned(),
+            stream: format!("{} {}", row.aggregate_type, row.aggregate_id),
+            sequence: row.sequence,
+            reason,
+        };
+        let kind: Kind = row.aggregate_type.parse().map_err(|e: UnknownKind| wrong(e.to_string()))?;
+        let stream = StreamId { kind, id: row.aggregate_id.into() };
+        let event = self.decode(&stream, row.sequence, (row.event_type, row.event_version), row.payload)?;
+        Ok(Recorded {
+            position: row.position,
+            sequence: row.sequence,
+            recorded_at: row.recorded_at,
+            metadata: serde_json::from_str(row.metadata).map_err(|e| wrong(classify(&e)))?,
+            stream,
+            event,
+        })
+    }
+
     fn upcast(
         &self,
         stream: &StreamId,
@@ -155,16 +196,8 @@ fn unreadable(stream: &StreamId, sequence: i64, name: &str, version: &str, reaso
     Unreadable {
         name: name.to_owned(),
         version: version.to_owned(),
-        stream: stream.clone(),
+        stream: stream.to_string(),
         sequence,
         reason: reason.to_owned(),
     }
-}
-
-/// The noun of a stored `aggregate_type`.
-///
-/// # Errors
-/// When the catalogue has none of that name.
-pub fn kind(text: &str) -> Result<Kind, crate::catalogue::UnknownKind> {
-    text.parse()
 }

@@ -1,0 +1,149 @@
+//! A unit of work: what one request asks for, all of it or nothing.
+
+use bursar_domain::{Command, Kind, Metadata, Position, Recorded, Rejection, StreamId};
+use std::fmt::Display;
+
+/// Who asks, on which request, and how a repeat is recognised.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// Goes into the events.
+    pub metadata: Metadata,
+    /// Present when the caller sent an idempotency key, or a process made one from a due date.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// An idempotency key, hashed with everything that scopes it, and what was asked under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Keyed hash of caller, method, path and key.
+    pub key: [u8; 16],
+    /// Keyed hash of the request body.
+    pub fingerprint: [u8; 16],
+}
+
+/// One command or several that stand or fall together.
+#[derive(Debug)]
+pub struct Unit {
+    pub(super) context: Context,
+    pub(super) steps: Vec<Step>,
+    pub(super) claims: Vec<Claim>,
+}
+
+/// One command and the aggregate it is for.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) stream: StreamId,
+    pub(super) work: Work,
+    /// The id was minted for this unit, so that nothing needs to be read first.
+    pub(super) fresh: bool,
+}
+
+/// How a step comes to its events.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// The aggregate decides.
+    Decide(Command),
+    /// They were decided elsewhere, on the state after `expected` events (cqrs-es' commit).
+    Append { expected: i64, events: Vec<bursar_domain::Event> },
+}
+
+/// A value that may exist once, and the aggregate that wants it.
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    pub(super) namespace: &'static str,
+    pub(super) hash: [u8; 32],
+    pub(super) holder: String,
+    /// The code of the refusal when somebody else has it.
+    pub(super) taken: &'static str,
+}
+
+impl Unit {
+    /// An empty unit.
+    #[must_use]
+    pub const fn new(context: Context) -> Self {
+        Self { context, steps: Vec::new(), claims: Vec::new() }
+    }
+
+    /// Adds a command to an existing aggregate (or one that may exist).
+    #[must_use]
+    pub fn step(self, id: impl Display, command: impl Into<Command>) -> Self {
+        self.push(id, command.into(), false)
+    }
+
+    /// Adds the first command to an aggregate whose id was minted for this unit.
+    #[must_use]
+    pub fn create(self, id: impl Display, command: impl Into<Command>) -> Self {
+        self.push(id, command.into(), true)
+    }
+
+    fn push(mut self, id: impl Display, command: Command, fresh: bool) -> Self {
+        let stream = StreamId::new(command.kind(), id);
+        self.steps.push(Step { stream, work: Work::Decide(command), fresh });
+        self
+    }
+
+    pub(super) fn append(mut self, kind: Kind, id: &str, expected: i64, events: Vec<bursar_domain::Event>) -> Self {
+        let stream = StreamId::new(kind, id);
+        self.steps.push(Step { stream, work: Work::Append { expected, events }, fresh: false });
+        self
+    }
+
+    /// Claims a value for `holder`; the unit is refused with the code `taken` (409) when somebody else has it.
+    #[must_use]
+    pub fn claim(
+        mut self,
+        namespace: &'static str,
+        hash: [u8; 32],
+        holder: impl Display,
+        taken: &'static str,
+    ) -> Self {
+        self.claims.push(Claim { namespace, hash, holder: holder.to_string(), taken });
+        self
+    }
+}
+
+/// A unit that is in the log.
+#[derive(Debug, Clone)]
+pub struct Committed {
+    /// Its events, in order. Empty when everything asked for was so already.
+    pub events: Vec<Recorded>,
+    /// The last position of the unit; of the log, when the unit had no events.
+    pub position: Position,
+    /// Whether this repeats an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+/// Why a unit is not in the log.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    /// An aggregate or the ledger refused it.
+    #[error("{0}")]
+    Refused(Box<dyn Rejection>),
+    /// The idempotency key stands for a request with another body.
+    #[error("the idempotency key was used with another body")]
+    KeyReused,
+    /// The queue is full; try again.
+    #[error("too many requests are waiting to be written")]
+    Busy,
+    /// The store cannot be reached, or the journal is shutting down; nothing was written.
+    #[error("the store is not available")]
+    Unavailable,
+}
+
+/// A unique value is somebody else's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("already in use: {namespace}")]
+pub struct Taken {
+    pub(super) namespace: &'static str,
+    pub(super) code: &'static str,
+}
+
+impl Rejection for Taken {
+    fn code(&self) -> &'static str {
+        self.code
+    }
+
+    fn kind(&self) -> bursar_domain::RejectionKind {
+        bursar_domain::RejectionKind::Conflict
+    }
+}
