@@ -8,6 +8,15 @@
 //!
 //! One file of use cases per noun; the [`journal`] is the only way anything gets written.
 
+pub mod accounts;
 pub mod journal;
+pub mod keys;
+mod owned;
+pub mod passwords;
+pub mod payments;
+pub mod products;
+pub mod sessions;
+pub mod users;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};
+pub use owned::{CommandError, NotFound, Owned};

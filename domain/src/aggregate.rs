@@ -18,7 +18,7 @@ pub trait Aggregate:
     /// Its name in the log (`account`).
     const TYPE: &'static str;
     /// What it can be asked.
-    type Command: Send + Debug;
+    type Command: Send + Sync + Debug + Clone;
     /// What can happen to it.
     type Event: AggregateEvent;
     /// Why it says no.

@@ -81,7 +81,7 @@ macro_rules! catalogue {
         }
 
         /// A command to any aggregate.
-        #[derive(Debug)]
+        #[derive(Debug, Clone)]
         pub enum Command {$(
             #[allow(missing_docs)]
             $kind(<crate::$module::$kind as Aggregate>::Command),

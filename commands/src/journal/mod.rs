@@ -1,1 +1,370 @@
-//! x
+//! The journal: the only way anything gets written.
+//!
+//! A unit of work is queued; one task, the [sequencer](sequencer), decides whole batches of units in memory
+//! and appends each batch in one transaction that owns the head of the log. Positions are therefore gapless
+//! and in commit order, with any number of server processes on one database.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `unit` | what is asked and what is answered |
+//! | `sequencer` | the loop: lock, catch up, decide, append, commit, publish; lost commits resolved |
+//! | `plan` | deciding a batch in memory |
+//! | `cache` | what is remembered: committed, batch, unit |
+//! | `store`, `read`, `append.sql` | the SQL |
+//! | `event_store` | the same journal as a cqrs-es `EventStore` |
+//!
+//! A journal is a value, and a Postgres schema: connections carry its name in `search_path`.
+
+mod cache;
+mod event_store;
+mod plan;
+mod read;
+mod sequencer;
+mod store;
+mod unit;
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use bursar_domain::codec::{Codec, Unreadable};
+use bursar_domain::kernel::{Sources, UserId};
+use bursar_domain::ledger::LedgerAccount;
+use bursar_domain::{AccountNumber, Aggregate, Currency, Position, Recorded, State};
+use lru::LruCache;
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+
+pub use event_store::Loaded;
+pub use unit::{Committed, Context, Idempotency, SubmitError, Unit};
+
+use plan::Memory;
+use sequencer::{Answer, Queued, Sequencer};
+
+/// What can go wrong between us and the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database or the way to it.
+    #[error("database: {0}")]
+    Database(#[from] sqlx::Error),
+    /// An event that cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// A row that this version did not write.
+    #[error("damaged: {0}")]
+    Damaged(String),
+}
+
+impl StoreError {
+    fn is_unique_violation(&self) -> bool {
+        matches!(self, Self::Database(sqlx::Error::Database(e)) if e.is_unique_violation())
+    }
+
+    /// Whether trying again can help: everything but an answer of the database about our own statement.
+    fn is_passing(&self) -> bool {
+        match self {
+            Self::Database(sqlx::Error::Database(e)) => {
+                // Classes: 08 connection, 40 rollback, 53 resources, 55 lock not available, 57 shutting down, 58 I/O.
+                e.code().is_none_or(|code| {
+                    ["08", "40", "53", "55", "57", "58"].iter().any(|class| code.starts_with(class))
+                })
+            }
+            Self::Database(sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_)) => true,
+            Self::Database(_) | Self::Unreadable(_) | Self::Damaged(_) => false,
+        }
+    }
+}
+
+/// How a journal works.
+#[derive(Debug, Clone)]
+pub struct JournalOptions {
+    /// Units that may wait; one more is answered [`SubmitError::Busy`].
+    pub queue: usize,
+    /// Units written at once, at most.
+    pub batch_units: usize,
+    /// How long the store may stay away before callers are told so.
+    pub store_patience: Duration,
+    /// Streams remembered.
+    pub remembered_streams: NonZeroUsize,
+    /// Ledger accounts remembered.
+    pub remembered_accounts: NonZeroUsize,
+    /// Full days an idempotency key is kept after its own.
+    pub keep_keys_days: i64,
+}
+
+impl Default for JournalOptions {
+    fn default() -> Self {
+        const STREAMS: NonZeroUsize = NonZeroUsize::new(50_000).unwrap();
+        const ACCOUNTS: NonZeroUsize = NonZeroUsize::new(200_000).unwrap();
+        Self {
+            queue: 4_096,
+            batch_units: 400,
+            store_patience: Duration::from_secs(10),
+            remembered_streams: STREAMS,
+            remembered_accounts: ACCOUNTS,
+            keep_keys_days: 2,
+        }
+    }
+}
+
+/// Sees every event, whichever process wrote it, in order, before its caller is answered.
+pub trait Observer: Send + Sync {
+    /// Must be quick: the writer waits.
+    fn recorded(&self, events: &[Recorded]);
+}
+
+#[derive(Clone, Default)]
+struct Observers(Arc<RwLock<Vec<Arc<dyn Observer>>>>);
+
+impl Observers {
+    fn tell(&self, events: &[Recorded]) {
+        for observer in self.0.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            observer.recorded(events);
+        }
+    }
+}
+
+/// A customer account somebody holds. Owner and currency of an account never change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holding {
+    /// Its number.
+    pub number: AccountNumber,
+    /// Who holds it.
+    pub owner: UserId,
+    /// Its currency.
+    pub currency: Currency,
+}
+
+/// A handle to one journal; clones share it.
+#[derive(Clone)]
+pub struct Journal(Arc<Inner>);
+
+struct Inner {
+    pool: PgPool,
+    sources: Sources,
+    codec: Arc<Codec>,
+    /// Empty once the journal is closed.
+    queue: Mutex<Option<mpsc::Sender<Queued>>>,
+    head: watch::Receiver<Position>,
+    observers: Observers,
+    holdings: Mutex<LruCache<(UserId, AccountNumber), Holding>>,
+    writer: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
+    listener: tokio::task::JoinHandle<()>,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Journal at {}", *self.0.head.borrow())
+    }
+}
+
+impl Journal {
+    /// Opens the journal in the schema that `pool`'s connections have first in their `search_path`.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or has no journal.
+    pub async fn open(
+        pool: PgPool,
+        sources: Sources,
+        codec: Arc<Codec>,
+        options: JournalOptions,
+    ) -> Result<Self, StoreError> {
+        // A frozen writer must not hold the head for ever.
+        let connect = (*pool.connect_options()).clone().options([("idle_in_transaction_session_timeout", "10s")]);
+        let mut connection = sqlx::ConnectOptions::connect(&connect).await?;
+        let head = store::read_head(&mut connection).await?;
+        let (sender, queue) = mpsc::channel(options.queue);
+        let (head_sender, head_receiver) = watch::channel(head.position);
+        let (observers, wake) = (Observers::default(), Arc::new(Notify::new()));
+        let remembered = options.remembered_accounts;
+        let sequencer = Sequencer {
+            queue,
+            wake: Arc::clone(&wake),
+            connect,
+            codec: Arc::clone(&codec),
+            sources: sources.clone(),
+            memory: Memory::new(options.remembered_streams, remembered),
+            options,
+            observers: observers.clone(),
+            head_sender,
+            head,
+            connection: Some(connection),
+            key_day: None,
+        };
+        let listener = tokio::spawn(listen(pool.clone(), head_receiver.clone(), wake));
+        Ok(Self(Arc::new(Inner {
+            pool,
+            sources,
+            codec,
+            queue: Mutex::new(Some(sender)),
+            head: head_receiver,
+            observers,
+            holdings: Mutex::new(LruCache::new(remembered)),
+            writer: tokio::sync::Mutex::new(Some(tokio::spawn(sequencer.run()))),
+            listener,
+        })))
+    }
+
+    /// Carries out a unit, all of it or nothing, and answers once it is durable.
+    ///
+    /// Dropping the future does not take the unit back. With an idempotency key that was used before, the
+    /// answer is made of the events of then.
+    ///
+    /// # Errors
+    /// [`SubmitError`]; in every case but an unreachable store nothing was written.
+    pub async fn submit(&self, unit: Unit) -> Result<Committed, SubmitError> {
+        let (reply, answer) = oneshot::channel();
+        self.enqueue(Queued { unit, reply })?;
+        match answer.await.map_err(|_| SubmitError::Unavailable)?? {
+            Answer::Appended { events, position } => Ok(Committed { events, position, replayed: false }),
+            Answer::Replay { first, last } => {
+                let events = read::range(&self.0.pool, &self.0.codec, first - 1, last).await;
+                let events = events.map_err(|error| {
+                    tracing::error!(%error, "a recorded answer cannot be read");
+                    SubmitError::Unavailable
+                })?;
+                Ok(Committed { events, position: last, replayed: true })
+            }
+        }
+    }
+
+    fn enqueue(&self, queued: Queued) -> Result<(), SubmitError> {
+        let queue = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        match queue.as_ref().map(|queue| queue.try_send(queued)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(mpsc::error::TrySendError::Full(_))) => Err(SubmitError::Busy),
+            Some(Err(mpsc::error::TrySendError::Closed(_))) | None => Err(SubmitError::Unavailable),
+        }
+    }
+
+    /// The aggregate and its version, folded from the log; version 0 when nothing has happened to it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn load<A>(&self, id: &str) -> Result<(A, i64), StoreError>
+    where
+        A: Aggregate + TryFrom<State>,
+    {
+        let mut version = 0;
+        let mut state: Option<State> = None;
+        for recorded in read::streams(&self.0.pool, &self.0.codec, &[A::TYPE], &[id]).await? {
+            state.get_or_insert_with(|| recorded.stream.kind.fresh()).evolve(&recorded.event);
+            version = recorded.sequence;
+        }
+        let wrong_noun = |_| StoreError::Damaged(format!("{} {id}", A::TYPE));
+        Ok((state.map_or(Ok(A::default()), |state| A::try_from(state).map_err(wrong_noun))?, version))
+    }
+
+    /// The aggregate id of whoever claimed the value, if anybody did.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn holder(&self, namespace: &str, hash: &[u8; 32]) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar!(
+            "SELECT holder FROM claims WHERE namespace = $1 AND hash = $2",
+            namespace,
+            hash.as_slice()
+        );
+        Ok(query.fetch_optional(&self.0.pool).await?)
+    }
+
+    /// The account, if `owner` holds it. An account of somebody else and no account at all are the same answer.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn owned_account(
+        &self,
+        owner: UserId,
+        number: &AccountNumber,
+    ) -> Result<Option<Holding>, StoreError> {
+        let key = (owner, number.clone());
+        if let Some(holding) = self.holdings().get(&key) {
+            return Ok(Some(holding.clone()));
+        }
+        let currency = sqlx::query_scalar!(
+            "SELECT currency FROM ledger_accounts WHERE account = $1 AND owner = $2",
+            number.as_str(),
+            owner.to_string(),
+        )
+        .fetch_optional(&self.0.pool)
+        .await?;
+        let Some(currency) = currency else { return Ok(None) };
+        let currency =
+            currency.parse().map_err(|_| StoreError::Damaged(format!("currency of ledger account {number}")))?;
+        let holding = Holding { number: number.clone(), owner, currency };
+        self.holdings().put(key, holding.clone());
+        Ok(Some(holding))
+    }
+
+    fn holdings(&self) -> std::sync::MutexGuard<'_, LruCache<(UserId, AccountNumber), Holding>> {
+        self.0.holdings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the ledger knows of an account.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn ledger_account(&self, number: &AccountNumber) -> Result<Option<LedgerAccount>, StoreError> {
+        let mut found = read::ledger_accounts(&self.0.pool, &[number.as_str()]).await?;
+        Ok(found.pop().map(|(_, account)| account))
+    }
+
+    /// The position of the last event, whichever process wrote it.
+    #[must_use]
+    pub fn head(&self) -> watch::Receiver<Position> {
+        self.0.head.clone()
+    }
+
+    /// Lets `observer` see every event from now on.
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
+        self.0.observers.0.write().unwrap_or_else(PoisonError::into_inner).push(observer);
+    }
+
+    /// The clock and the randomness of the bank.
+    #[must_use]
+    pub fn sources(&self) -> &Sources {
+        &self.0.sources
+    }
+
+    /// Takes nothing more, writes what is queued, and stops.
+    pub async fn close(&self) {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.listener.abort();
+        if let Some(writer) = self.0.writer.lock().await.take()
+            && writer.await.is_err()
+        {
+            tracing::error!("the sequencer did not stop cleanly");
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+/// Wakes the sequencer when another process has written.
+async fn listen(pool: PgPool, head: watch::Receiver<Position>, wake: Arc<Notify>) {
+    loop {
+        let listening = async {
+            let schema = sqlx::query_scalar!(r#"SELECT current_schema()::text AS "schema!""#).fetch_one(&pool).await?;
+            let mut listener = PgListener::connect_with(&pool).await?;
+            listener.listen(&format!("{schema}.head")).await?;
+            loop {
+                let notification = listener.recv().await?;
+                let ours = notification.payload().parse().is_ok_and(|position: Position| position <= *head.borrow());
+                if !ours {
+                    wake.notify_one();
+                }
+            }
+        };
+        let ended: Result<(), sqlx::Error> = listening.await;
+        if let Err(error) = ended {
+            // The sequencer looks by itself once a second in the meantime.
+            tracing::debug!(%error, "not listening to other processes; trying again");
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+}

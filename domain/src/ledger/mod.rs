@@ -79,6 +79,17 @@ pub enum Effect<'a> {
     },
 }
 
+impl Effect<'_> {
+    /// Every account the effect looks at.
+    pub fn accounts(&self) -> impl Iterator<Item = &AccountNumber> {
+        let (one, lines) = match self {
+            Self::Open { number, .. } | Self::SetStatus { number, .. } => (Some(number), None),
+            Self::Post { postings, .. } => (None, Some(postings.iter())),
+        };
+        one.into_iter().chain(lines.into_iter().flatten().map(|line| &line.account))
+    }
+}
+
 /// The accounts as the unit at hand sees them: committed, plus what earlier steps changed.
 pub trait Book {
     /// The account, if it exists.

@@ -1,0 +1,150 @@
+//! Opening accounts, freezing them, and telling whose they are.
+
+use bursar_domain::accounts::{AccountCommand, OpenAccount, SavingsPlan};
+use bursar_domain::kernel::UserId;
+use bursar_domain::ledger::{LedgerAccount, LedgerError};
+use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
+use bursar_domain::products::{AccountType, Product, ProductTerms};
+use bursar_domain::{AccountNumber, Amount, Currency};
+
+use crate::owned::{CommandError, NotFound, Owned};
+use crate::payments;
+use crate::{Committed, Context, Journal, Unit};
+
+/// How many numbers are drawn before giving up. One in 900 million is taken per account there is.
+const DRAWS: usize = 8;
+
+/// An account and what the ledger knew of it when it was looked up.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// Its number.
+    pub number: AccountNumber,
+    /// Owner and currency never change; status and balance may be old, and the ledger checks them again.
+    pub ledger: LedgerAccount,
+}
+
+/// What a customer asks for when opening an account.
+#[derive(Debug, Clone)]
+pub struct NewAccount {
+    /// The name on it.
+    pub name: String,
+    /// The product's code.
+    pub product_id: String,
+    /// Must be the product's.
+    pub account_type: AccountType,
+    /// Must be the product's.
+    pub currency: Currency,
+    /// What it is opened with, and the caller's account that pays it.
+    pub initial_deposit: Option<(Amount, Owned<Account>)>,
+    /// The plan of a target savings account.
+    pub plan: Option<SavingsPlan>,
+}
+
+/// Opens an account for `owner` and pays the initial deposit into it: both or neither.
+///
+/// # Errors
+/// `NOT_FOUND` for an unknown product, `CURRENCY_MISMATCH`, what the product and the ledger refuse.
+pub async fn open(
+    journal: &Journal,
+    context: &Context,
+    owner: UserId,
+    request: NewAccount,
+) -> Result<Committed, CommandError> {
+    let (product, _) = journal.load::<Product>(&request.product_id).await?;
+    let Product::Defined(terms) = product else {
+        return Err(CommandError::refused(NotFound("product")));
+    };
+    let mut taken = None;
+    for _ in 0..DRAWS {
+        let number = AccountNumber::draw(&*journal.sources().entropy);
+        let unit = opening(journal, context, owner, &request, &terms, &number)?;
+        match journal.submit(unit).await.map_err(CommandError::from) {
+            Err(error) if error.code() == Some("ACCOUNT_EXISTS") => taken = Some(error),
+            answer => return answer,
+        }
+    }
+    Err(taken.unwrap_or_else(|| CommandError::refused(NotFound("free account number"))))
+}
+
+fn opening(
+    journal: &Journal,
+    context: &Context,
+    owner: UserId,
+    request: &NewAccount,
+    terms: &ProductTerms,
+    number: &AccountNumber,
+) -> Result<Unit, CommandError> {
+    if request.currency != terms.currency {
+        return Err(CommandError::refused(LedgerError::CurrencyMismatch {
+            account: request.product_id.as_str().into(),
+            expected: terms.currency,
+            actual: request.currency,
+        }));
+    }
+    let open = AccountCommand::Open(Box::new(OpenAccount {
+        owner,
+        name: request.name.clone(),
+        product_id: request.product_id.clone(),
+        product: terms.clone(),
+        account_type: request.account_type,
+        initial_deposit: request.initial_deposit.as_ref().map(|(amount, _)| amount.minor()),
+        plan: request.plan.clone(),
+    }));
+    let unit = Unit::new(context.clone()).create(number, open);
+    let Some((amount, source)) = &request.initial_deposit else { return Ok(unit) };
+    let id = payments::mint(journal);
+    let deposit = PaymentCommand::Pay(Box::new(Pay {
+        kind: PaymentKind::Own,
+        source: source.number.clone(),
+        destination: number.clone(),
+        destination_name: None,
+        amount: *amount,
+        currency: request.currency,
+        narration: Some("Initial deposit".to_owned()),
+        reference: payments::reference_of(id),
+        save_as_beneficiary: false,
+    }));
+    Ok(unit.create(id, deposit))
+}
+
+/// The account `number`, if `owner` holds it.
+///
+/// # Errors
+/// `NOT_FOUND` when it does not exist or is somebody else's; the two cannot be told apart.
+pub async fn owned(
+    journal: &Journal,
+    owner: UserId,
+    number: &AccountNumber,
+) -> Result<Owned<Account>, CommandError> {
+    let ledger = journal.owned_account(owner, number).await?;
+    let ledger = ledger.ok_or_else(|| CommandError::refused(NotFound("account")))?;
+    Ok(Owned::new(owner, Account { number: number.clone(), ledger }))
+}
+
+/// Staff: lets no money leave the account.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is active.
+pub async fn freeze(
+    journal: &Journal,
+    context: Context,
+    number: &AccountNumber,
+    reason: String,
+) -> Result<Committed, CommandError> {
+    let unit = Unit::new(context).step(number, AccountCommand::Freeze { reason });
+    Ok(journal.submit(unit).await?)
+}
+
+/// Staff: lets money leave the account again.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is frozen.
+pub async fn unfreeze(
+    journal: &Journal,
+    context: Context,
+    number: &AccountNumber,
+    reason: String,
+) -> Result<Committed, CommandError> {
+    let unit = Unit::new(context).step(number, AccountCommand::Unfreeze { reason });
+    Ok(journal.submit(unit).await?)
+}

@@ -1,0 +1,37 @@
+-- One batch. Every parameter is a column of rows; the whole is one statement, so one round trip.
+WITH appended AS (
+    INSERT INTO events (position, sequence, recorded_at, aggregate_type, aggregate_id,
+                        event_type, event_version, payload, metadata)
+    SELECT position, sequence, $3::timestamptz, kind, id, name, version, payload::json, metadata::json
+      FROM UNNEST($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+                  $8::text[], $9::text[])
+           AS e (position, sequence, kind, id, name, version, payload, metadata)
+), moved AS (
+    UPDATE ledger_accounts a
+       SET status = m.status, balance = m.balance, holds = m.holds, spent_on = m.spent_on,
+           spent_today = m.spent_today, spent_this_month = m.spent_this_month,
+           last_posted_at = m.last_posted_at
+      FROM UNNEST($10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::date[], $15::bigint[],
+                  $16::bigint[], $17::timestamptz[])
+           AS m (account, status, balance, holds, spent_on, spent_today, spent_this_month, last_posted_at)
+     WHERE a.account = m.account
+), opened AS (
+    INSERT INTO ledger_accounts (account, owner, currency, status, balance, holds, overdraft_limit,
+                                 minimum_balance, maximum_balance, daily_limit, monthly_limit, spent_on,
+                                 spent_today, spent_this_month, last_posted_at)
+    SELECT * FROM UNNEST($18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::bigint[],
+                         $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[],
+                         $29::date[], $30::bigint[], $31::bigint[], $32::timestamptz[])
+), remembered AS (
+    INSERT INTO idempotency_keys (key, fingerprint, first_position, last_position, day)
+    SELECT key, fingerprint, first_position, last_position, $37::date
+      FROM UNNEST($33::bytea[], $34::bytea[], $35::bigint[], $36::bigint[])
+           AS k (key, fingerprint, first_position, last_position)
+), claimed AS (
+    INSERT INTO claims (namespace, hash, holder)
+    SELECT * FROM UNNEST($38::text[], $39::bytea[], $40::text[])
+        ON CONFLICT (namespace, hash) DO NOTHING
+)
+UPDATE head
+   SET position = $41, recorded_at = $3
+RETURNING pg_notify(current_schema() || '.head', position::text)::text AS "notified"

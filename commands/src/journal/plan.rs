@@ -1,0 +1,351 @@
+//! Decides a batch in memory: each unit in turn, on what the units before it left.
+
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
+
+use bursar_domain::codec::Codec;
+use bursar_domain::ledger::{self, Book, LedgerAccount};
+use bursar_domain::{AccountNumber, Event, Position, Recorded, Rejection, State, StreamId};
+use jiff::Timestamp;
+
+use super::cache::Layers;
+use super::unit::{Step, Taken, Unit, Work};
+
+/// A namespace and the keyed hash of a value in it.
+pub(super) type ClaimedValue = (&'static str, [u8; 32]);
+
+/// A stream as the sequencer remembers it.
+#[derive(Debug, Clone)]
+pub(super) struct Stream {
+    pub(super) state: State,
+    /// Events so far.
+    pub(super) version: i64,
+}
+
+impl Stream {
+    pub(super) fn absent(id: &StreamId) -> Self {
+        Self { state: id.kind.fresh(), version: 0 }
+    }
+}
+
+/// The positions a remembered idempotency key stands for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyRecord {
+    pub(super) fingerprint: [u8; 16],
+    pub(super) first: Position,
+    pub(super) last: Position,
+}
+
+/// Everything the sequencer remembers between batches, and what the batch at hand makes of it.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) streams: Layers<StreamId, Stream>,
+    /// `None`: the store has no such account.
+    pub(super) accounts: Layers<AccountNumber, Option<LedgerAccount>>,
+    /// Those of the batch at hand that the store knows.
+    pub(super) keys: HashMap<[u8; 16], KeyRecord>,
+    /// Those of the batch at hand that the store knows, and who holds them.
+    pub(super) claims: HashMap<ClaimedValue, String>,
+    /// Whether a minted id is taken to be unused without asking the store, whose unique index has the last word.
+    pub(super) trust_fresh: bool,
+}
+
+/// What the store must be asked before the batch can be decided.
+#[derive(Debug, Default)]
+pub(super) struct Misses {
+    pub(super) streams: HashSet<StreamId>,
+    pub(super) accounts: HashSet<AccountNumber>,
+    pub(super) keys: Vec<[u8; 16]>,
+    pub(super) claims: Vec<ClaimedValue>,
+}
+
+/// What becomes of one unit.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// So many of the plan's events are its own.
+    Events(usize),
+    /// An earlier unit with the same key has these positions.
+    Replay { first: Position, last: Position },
+    /// The key stands for another body.
+    KeyReused,
+    /// Refused.
+    Refused(Box<dyn Rejection>),
+}
+
+/// A batch, decided: what to append and what to answer.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) events: Vec<Recorded>,
+    /// The stored form of each event.
+    pub(super) payloads: Vec<String>,
+    /// Keys of units with events; later units of the batch see them.
+    pub(super) keys: HashMap<[u8; 16], KeyRecord>,
+    /// Values claimed, and by whom; later units of the batch see them.
+    pub(super) claims: HashMap<ClaimedValue, String>,
+    /// One for each unit, in order.
+    pub(super) outcomes: Vec<Outcome>,
+}
+
+/// Why a unit got no further.
+enum Stop {
+    Refused(Box<dyn Rejection>),
+    Missing,
+}
+
+impl Memory {
+    pub(super) fn new(streams: NonZeroUsize, accounts: NonZeroUsize) -> Self {
+        Self {
+            streams: Layers::new(streams),
+            accounts: Layers::new(accounts),
+            keys: HashMap::new(),
+            claims: HashMap::new(),
+            trust_fresh: true,
+        }
+    }
+
+    /// What is certain to be needed. Ledger accounts show only in the events; [`Memory::plan`] finds them.
+    pub(super) fn needs<'a>(&mut self, units: impl Iterator<Item = &'a Unit>) -> Misses {
+        let mut misses = Misses::default();
+        for unit in units {
+            if let Some(idempotency) = unit.context.idempotency {
+                misses.keys.push(idempotency.key);
+            }
+            misses.claims.extend(unit.claims.iter().map(|claim| (claim.namespace, claim.hash)));
+            for step in &unit.steps {
+                if !self.streams.touch(&step.stream) && !(step.fresh && self.trust_fresh) {
+                    misses.streams.insert(step.stream.clone());
+                }
+            }
+        }
+        misses
+    }
+
+    /// Decides `units` after position `head`, or tells what is missing to do so.
+    pub(super) fn plan<'a>(
+        &mut self,
+        units: impl Iterator<Item = &'a Unit>,
+        codec: &Codec,
+        head: Position,
+        at: Timestamp,
+    ) -> Result<Plan, Misses> {
+        // An earlier pass that found something missing leaves nothing behind.
+        self.drop_batch();
+        let mut misses = Misses::default();
+        let mut plan = Plan::default();
+        for unit in units {
+            let next = head + 1 + count(plan.events.len());
+            let outcome = match self.known_key(unit, &plan) {
+                Some(outcome) => outcome,
+                None => match self.run(unit, next, at, codec, &mut plan, &mut misses) {
+                    Ok(events) => {
+                        self.streams.keep_unit();
+                        self.accounts.keep_unit();
+                        Outcome::Events(events)
+                    }
+                    Err(stop) => {
+                        self.streams.drop_unit();
+                        self.accounts.drop_unit();
+                        plan.events.truncate(usize::try_from(next - head - 1).unwrap_or(0));
+                        plan.payloads.truncate(plan.events.len());
+                        match stop {
+                            Stop::Refused(refusal) => Outcome::Refused(refusal),
+                            Stop::Missing => continue,
+                        }
+                    }
+                },
+            };
+            if let Outcome::Events(events) = outcome {
+                plan.remember(unit, next, events);
+            }
+            plan.outcomes.push(outcome);
+        }
+        if misses.accounts.is_empty() && misses.streams.is_empty() { Ok(plan) } else { Err(misses) }
+    }
+
+    /// The batch is not to be written as planned: forget what it did.
+    pub(super) fn drop_batch(&mut self) {
+        self.streams.drop_batch();
+        self.accounts.drop_batch();
+    }
+
+    /// The batch is in the log.
+    pub(super) fn keep_batch(&mut self) {
+        self.streams.keep_batch();
+        self.accounts.keep_batch();
+    }
+
+    /// Nothing remembered can be relied on any more.
+    pub(super) fn clear(&mut self) {
+        self.streams.clear();
+        self.accounts.clear();
+    }
+
+    /// Forgets what events of another process touched.
+    pub(super) fn forget(&mut self, events: &mut [Recorded]) {
+        for recorded in events {
+            self.streams.forget(&recorded.stream);
+            if let Some(effect) = recorded.event.effect(&recorded.stream.id) {
+                effect.accounts().for_each(|account| self.accounts.forget(account));
+            }
+        }
+    }
+
+    fn known_key(&self, unit: &Unit, plan: &Plan) -> Option<Outcome> {
+        let wanted = unit.context.idempotency?;
+        let record = self.keys.get(&wanted.key).or_else(|| plan.keys.get(&wanted.key))?;
+        Some(if record.fingerprint == wanted.fingerprint {
+            Outcome::Replay { first: record.first, last: record.last }
+        } else {
+            Outcome::KeyReused
+        })
+    }
+
+    fn check_claims(&self, unit: &Unit, plan: &Plan) -> Result<(), Stop> {
+        for claim in &unit.claims {
+            let value = (claim.namespace, claim.hash);
+            let holder = self.claims.get(&value).or_else(|| plan.claims.get(&value));
+            if holder.is_some_and(|holder| *holder != claim.holder) {
+                let taken = Taken { namespace: claim.namespace, code: claim.taken };
+                return Err(Stop::Refused(Box::new(taken)));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        unit: &Unit,
+        first: Position,
+        at: Timestamp,
+        codec: &Codec,
+        plan: &mut Plan,
+        misses: &mut Misses,
+    ) -> Result<usize, Stop> {
+        self.check_claims(unit, plan)?;
+        let mut position = first;
+        for step in &unit.steps {
+            let mut stream = match self.streams.get(&step.stream) {
+                Some(stream) => stream.clone(),
+                // Minted for this unit: nothing can be there.
+                None if step.fresh && self.trust_fresh => Stream::absent(&step.stream),
+                None => {
+                    misses.streams.insert(step.stream.clone());
+                    return Err(Stop::Missing);
+                }
+            };
+            for mut event in decide(step, &stream)? {
+                self.post(&mut event, &step.stream, at, misses)?;
+                stream.state.evolve(&event);
+                stream.version += 1;
+                let payload = codec
+                    .encode(&step.stream, stream.version, &event)
+                    .map_err(|e| Stop::Refused(Box::new(Unwritable(e.to_string()))))?;
+                plan.payloads.push(payload);
+                plan.events.push(Recorded {
+                    position,
+                    stream: step.stream.clone(),
+                    sequence: stream.version,
+                    recorded_at: at,
+                    metadata: unit.context.metadata.clone(),
+                    event,
+                });
+                position += 1;
+            }
+            self.streams.put(step.stream.clone(), stream);
+        }
+        Ok(usize::try_from(position - first).unwrap_or(0))
+    }
+
+    /// No event gets past here that the ledger has not accepted.
+    fn post(
+        &mut self,
+        event: &mut Event,
+        stream: &StreamId,
+        at: Timestamp,
+        misses: &mut Misses,
+    ) -> Result<(), Stop> {
+        let Some(effect) = event.effect(&stream.id) else { return Ok(()) };
+        let mut missing = false;
+        for account in effect.accounts() {
+            if !self.accounts.touch(account) {
+                misses.accounts.insert(account.clone());
+                missing = true;
+            }
+        }
+        if missing {
+            return Err(Stop::Missing);
+        }
+        ledger::apply(&mut Accounts(&mut self.accounts), effect, at).map_err(|e| Stop::Refused(Box::new(e)))
+    }
+}
+
+impl Plan {
+    fn remember(&mut self, unit: &Unit, first: Position, events: usize) {
+        for claim in &unit.claims {
+            self.claims.insert((claim.namespace, claim.hash), claim.holder.clone());
+        }
+        // A unit without events has nothing to point to; asked again, it finds again that all is so already.
+        if let Some(idempotency) = unit.context.idempotency
+            && events > 0
+        {
+            let last = first + count(events) - 1;
+            let record = KeyRecord { fingerprint: idempotency.fingerprint, first, last };
+            self.keys.insert(idempotency.key, record);
+        }
+    }
+}
+
+fn decide(step: &Step, stream: &Stream) -> Result<Vec<Event>, Stop> {
+    match &step.work {
+        Work::Decide(command) => stream.state.decide(command.clone()).map_err(Stop::Refused),
+        Work::Append { expected, events } if *expected == stream.version => Ok(events.clone()),
+        Work::Append { .. } => Err(Stop::Refused(Box::new(StaleVersion))),
+    }
+}
+
+fn count(events: usize) -> Position {
+    // A batch has at most a few thousand events.
+    Position::try_from(events).unwrap_or(Position::MAX)
+}
+
+struct Accounts<'a>(&'a mut Layers<AccountNumber, Option<LedgerAccount>>);
+
+impl Book for Accounts<'_> {
+    fn get(&self, number: &AccountNumber) -> Option<&LedgerAccount> {
+        self.0.get(number).and_then(Option::as_ref)
+    }
+
+    fn put(&mut self, number: &AccountNumber, account: LedgerAccount) {
+        self.0.put(number.clone(), Some(account));
+    }
+}
+
+/// Somebody else appended to the stream first.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the aggregate has changed since it was read")]
+pub(super) struct StaleVersion;
+
+impl Rejection for StaleVersion {
+    fn code(&self) -> &'static str {
+        "STALE_VERSION"
+    }
+
+    fn kind(&self) -> bursar_domain::RejectionKind {
+        bursar_domain::RejectionKind::Conflict
+    }
+}
+
+/// An event that has no JSON form. No event of the catalogue is like that.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Unwritable(String);
+
+impl Rejection for Unwritable {
+    fn code(&self) -> &'static str {
+        "UNWRITABLE_EVENT"
+    }
+
+    fn kind(&self) -> bursar_domain::RejectionKind {
+        bursar_domain::RejectionKind::Conflict
+    }
+}

@@ -1,0 +1,123 @@
+//! Reading the log and the ledger's table.
+
+use bursar_domain::codec::{Codec, Stored};
+use bursar_domain::ledger::{AccountStatus, LedgerAccount};
+use bursar_domain::{AccountNumber, Position, Recorded};
+use sqlx::PgExecutor;
+
+use super::StoreError;
+
+/// One row of `events`.
+struct EventRow {
+    position: i64,
+    recorded_at: jiff_sqlx::Timestamp,
+    sequence: i64,
+    aggregate_type: String,
+    aggregate_id: String,
+    event_type: String,
+    event_version: String,
+    payload: String,
+    metadata: String,
+}
+
+impl EventRow {
+    fn read(&self, codec: &Codec) -> Result<Recorded, StoreError> {
+        Ok(codec.read(&Stored {
+            position: self.position,
+            recorded_at: self.recorded_at.to_jiff(),
+            sequence: self.sequence,
+            aggregate_type: &self.aggregate_type,
+            aggregate_id: &self.aggregate_id,
+            event_type: &self.event_type,
+            event_version: &self.event_version,
+            payload: &self.payload,
+            metadata: &self.metadata,
+        })?)
+    }
+}
+
+/// The events of the streams (kinds[i], ids[i]), each stream in order.
+pub(super) async fn streams(
+    executor: impl PgExecutor<'_>,
+    codec: &Codec,
+    kinds: &[&str],
+    ids: &[&str],
+) -> Result<Vec<Recorded>, StoreError> {
+    let rows = sqlx::query_as!(
+        EventRow,
+        r#"SELECT e.position, e.recorded_at AS "recorded_at: _", e.sequence, e.aggregate_type,
+                  e.aggregate_id, e.event_type, e.event_version,
+                  e.payload::text AS "payload!", e.metadata::text AS "metadata!"
+             FROM UNNEST($1::text[], $2::text[]) AS wanted (kind, id)
+             JOIN events e ON e.aggregate_type = wanted.kind AND e.aggregate_id = wanted.id
+            ORDER BY e.aggregate_type, e.aggregate_id, e.sequence"#,
+        kinds as &[&str],
+        ids as &[&str],
+    )
+    .fetch_all(executor)
+    .await?;
+    rows.iter().map(|row| row.read(codec)).collect()
+}
+
+/// The events at positions `after < position <= through`, in order.
+pub(super) async fn range(
+    executor: impl PgExecutor<'_>,
+    codec: &Codec,
+    after: Position,
+    through: Position,
+) -> Result<Vec<Recorded>, StoreError> {
+    let rows = sqlx::query_as!(
+        EventRow,
+        r#"SELECT position, recorded_at AS "recorded_at: _", sequence, aggregate_type, aggregate_id,
+                  event_type, event_version, payload::text AS "payload!", metadata::text AS "metadata!"
+             FROM events WHERE position > $1 AND position <= $2 ORDER BY position"#,
+        after,
+        through,
+    )
+    .fetch_all(executor)
+    .await?;
+    rows.iter().map(|row| row.read(codec)).collect()
+}
+
+/// The ledger's view of the accounts named; those it does not know are left out.
+pub(super) async fn ledger_accounts(
+    executor: impl PgExecutor<'_>,
+    numbers: &[&str],
+) -> Result<Vec<(AccountNumber, LedgerAccount)>, StoreError> {
+    let rows = sqlx::query!(
+        r#"SELECT account, owner, currency, status, balance, holds, overdraft_limit, minimum_balance,
+                  maximum_balance, daily_limit, monthly_limit, spent_on AS "spent_on: jiff_sqlx::Date",
+                  spent_today, spent_this_month, last_posted_at AS "last_posted_at: jiff_sqlx::Timestamp"
+             FROM ledger_accounts WHERE account = ANY($1)"#,
+        numbers as &[&str],
+    )
+    .fetch_all(executor)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let wrong = |what: &str| StoreError::Damaged(format!("{what} of ledger account {}", row.account));
+            let account = LedgerAccount {
+                owner: row
+                    .owner
+                    .as_deref()
+                    .map(str::parse)
+                    .transpose()
+                    .map_err(|_| wrong("owner"))?,
+                currency: row.currency.parse().map_err(|_| wrong("currency"))?,
+                status: AccountStatus::parse(&row.status).ok_or_else(|| wrong("status"))?,
+                balance: row.balance,
+                holds: row.holds,
+                overdraft_limit: row.overdraft_limit,
+                minimum_balance: row.minimum_balance,
+                maximum_balance: row.maximum_balance,
+                daily_limit: row.daily_limit,
+                monthly_limit: row.monthly_limit,
+                spent_on: row.spent_on.map(|day| day.to_jiff()),
+                spent_today: row.spent_today,
+                spent_this_month: row.spent_this_month,
+                last_posted_at: row.last_posted_at.map(|at| at.to_jiff()),
+            };
+            Ok((AccountNumber::from(row.account.as_str()), account))
+        })
+        .collect()
+}

@@ -1,0 +1,360 @@
+//! The sequencer's SQL: lock the head, read what is missing, append a batch.
+//!
+//! A warm batch is four round trips whatever its size: BEGIN with the lock, the keys, the append, COMMIT.
+
+use bursar_domain::codec::Codec;
+use bursar_domain::ledger::{AccountStatus, LedgerAccount};
+use bursar_domain::{AccountNumber, Position, Recorded, StreamId};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff_sqlx::ToSqlx;
+use sqlx::{PgConnection, Postgres, Transaction};
+
+use super::StoreError;
+use super::plan::{KeyRecord, Memory, Misses, Plan, Stream};
+use super::read;
+
+/// The last event of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) position: Position,
+    pub(super) recorded_at: Timestamp,
+}
+
+/// Begins a transaction that owns the head: writers of other processes wait here.
+pub(super) async fn lock_head(
+    connection: &mut PgConnection,
+) -> Result<(Transaction<'_, Postgres>, Head), sqlx::Error> {
+    let mut tx = sqlx::Connection::begin(connection).await?;
+    let row = sqlx::query!(
+        r#"SELECT position, recorded_at AS "recorded_at: jiff_sqlx::Timestamp" FROM head FOR UPDATE"#
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    Ok((tx, Head { position: row.position, recorded_at: row.recorded_at.to_jiff() }))
+}
+
+/// The head as the last commit left it.
+pub(super) async fn read_head(connection: &mut PgConnection) -> Result<Head, sqlx::Error> {
+    let row = sqlx::query!(r#"SELECT position, recorded_at AS "recorded_at: jiff_sqlx::Timestamp" FROM head"#)
+        .fetch_one(connection)
+        .await?;
+    Ok(Head { position: row.position, recorded_at: row.recorded_at.to_jiff() })
+}
+
+/// Reads what `misses` names into `memory`; what the store does not have is remembered as absent.
+pub(super) async fn fill(
+    connection: &mut PgConnection,
+    codec: &Codec,
+    misses: Misses,
+    memory: &mut Memory,
+) -> Result<(), StoreError> {
+    if !misses.keys.is_empty() {
+        fill_keys(connection, &misses.keys, memory).await?;
+    }
+    if !misses.claims.is_empty() {
+        fill_claims(connection, &misses, memory).await?;
+    }
+    if !misses.streams.is_empty() {
+        fill_streams(connection, codec, misses.streams.into_iter().collect(), memory).await?;
+    }
+    if !misses.accounts.is_empty() {
+        fill_accounts(connection, misses.accounts.into_iter().collect(), memory).await?;
+    }
+    Ok(())
+}
+
+async fn fill_keys(
+    connection: &mut PgConnection,
+    keys: &[[u8; 16]],
+    memory: &mut Memory,
+) -> Result<(), sqlx::Error> {
+    let wanted: Vec<&[u8]> = keys.iter().map(<[u8; 16]>::as_slice).collect();
+    let rows = sqlx::query!(
+        "SELECT key, fingerprint, first_position, last_position FROM idempotency_keys WHERE key = ANY($1)",
+        &wanted as &[&[u8]],
+    )
+    .fetch_all(connection)
+    .await?;
+    for row in rows {
+        if let (Ok(key), Ok(fingerprint)) = (row.key.try_into(), row.fingerprint.try_into()) {
+            let record = KeyRecord { fingerprint, first: row.first_position, last: row.last_position };
+            memory.keys.insert(key, record);
+        }
+    }
+    Ok(())
+}
+
+async fn fill_claims(
+    connection: &mut PgConnection,
+    misses: &Misses,
+    memory: &mut Memory,
+) -> Result<(), sqlx::Error> {
+    let namespaces: Vec<&str> = misses.claims.iter().map(|(namespace, _)| *namespace).collect();
+    let hashes: Vec<&[u8]> = misses.claims.iter().map(|(_, hash)| hash.as_slice()).collect();
+    let rows = sqlx::query!(
+        r#"SELECT c.namespace, c.hash, c.holder FROM claims c
+             JOIN UNNEST($1::text[], $2::bytea[]) AS wanted (namespace, hash) USING (namespace, hash)"#,
+        &namespaces as &[&str],
+        &hashes as &[&[u8]],
+    )
+    .fetch_all(connection)
+    .await?;
+    for row in rows {
+        let known = misses.claims.iter().find(|(ns, hash)| *ns == row.namespace && *hash == row.hash[..]);
+        if let Some(value) = known {
+            memory.claims.insert(*value, row.holder);
+        }
+    }
+    Ok(())
+}
+
+async fn fill_streams(
+    connection: &mut PgConnection,
+    codec: &Codec,
+    streams: Vec<StreamId>,
+    memory: &mut Memory,
+) -> Result<(), StoreError> {
+    let kinds: Vec<&str> = streams.iter().map(|stream| stream.kind.as_str()).collect();
+    let ids: Vec<&str> = streams.iter().map(|stream| stream.id.as_str()).collect();
+    for recorded in read::streams(connection, codec, &kinds, &ids).await? {
+        let known = memory.streams.committed(&recorded.stream).cloned();
+        let mut stream = known.unwrap_or_else(|| Stream::absent(&recorded.stream));
+        stream.state.evolve(&recorded.event);
+        stream.version = recorded.sequence;
+        memory.streams.learn(recorded.stream, stream);
+    }
+    for stream in streams {
+        if memory.streams.committed(&stream).is_none() {
+            let fresh = Stream::absent(&stream);
+            memory.streams.learn(stream, fresh);
+        }
+    }
+    Ok(())
+}
+
+async fn fill_accounts(
+    connection: &mut PgConnection,
+    accounts: Vec<AccountNumber>,
+    memory: &mut Memory,
+) -> Result<(), StoreError> {
+    let wanted: Vec<&str> = accounts.iter().map(AccountNumber::as_str).collect();
+    for (number, account) in read::ledger_accounts(connection, &wanted).await? {
+        memory.accounts.learn(number, Some(account));
+    }
+    for number in accounts {
+        if memory.accounts.committed(&number).is_none() {
+            memory.accounts.learn(number, None);
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that keys of `day` have a partition, and drops those of days before `keep_from`.
+pub(super) async fn turn_key_partitions(
+    connection: &mut PgConnection,
+    day: Date,
+    keep_from: Date,
+) -> Result<(), sqlx::Error> {
+    let name = |day: Date| format!("idempotency_keys_{}", day.strftime("%Y%m%d"));
+    let next = day.tomorrow().map_err(|e| sqlx::Error::Protocol(e.to_string()))?;
+    let create = format!(
+        "CREATE TABLE IF NOT EXISTS {} PARTITION OF idempotency_keys FOR VALUES FROM ('{day}') TO ('{next}')",
+        name(day),
+    );
+    sqlx::query(&create).execute(&mut *connection).await?;
+    let partitions = sqlx::query_scalar!(
+        r#"SELECT c.relname::text AS "name!" FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+            WHERE i.inhparent = 'idempotency_keys'::regclass"#
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let oldest = name(keep_from);
+    for old in partitions.iter().filter(|partition| **partition < oldest) {
+        sqlx::query(&format!("DROP TABLE {old}")).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Appends a decided batch: events, balances, keys, claims and head, in one statement.
+pub(super) async fn append(
+    connection: &mut PgConnection,
+    plan: &Plan,
+    memory: &Memory,
+    day: Date,
+) -> Result<(), StoreError> {
+    let Some(last) = plan.events.last() else { return Ok(()) };
+    let events = EventColumns::of(plan)?;
+    let (opened, moved) = AccountColumns::of(memory);
+    let keys: Vec<&[u8]> = plan.keys.keys().map(<[u8; 16]>::as_slice).collect();
+    let prints: Vec<&[u8]> = plan.keys.values().map(|record| record.fingerprint.as_slice()).collect();
+    let firsts: Vec<i64> = plan.keys.values().map(|record| record.first).collect();
+    let lasts: Vec<i64> = plan.keys.values().map(|record| record.last).collect();
+    let namespaces: Vec<&str> = plan.claims.keys().map(|(namespace, _)| *namespace).collect();
+    let hashes: Vec<&[u8]> = plan.claims.keys().map(|(_, hash)| hash.as_slice()).collect();
+    let holders: Vec<&str> = plan.claims.values().map(String::as_str).collect();
+    sqlx::query_file!(
+        "src/journal/append.sql",
+        &events.positions,
+        &events.sequences,
+        last.recorded_at.to_sqlx() as _,
+        &events.kinds as _,
+        &events.ids as _,
+        &events.names as _,
+        &events.versions as _,
+        &plan.payloads,
+        &events.metadata,
+        &moved.accounts as _,
+        &moved.statuses as _,
+        &moved.balances,
+        &moved.holds,
+        &moved.spent_on as _,
+        &moved.spent_today,
+        &moved.spent_this_month,
+        &moved.last_posted_at as _,
+        &opened.accounts as _,
+        &opened.owners as _,
+        &opened.currencies as _,
+        &opened.statuses as _,
+        &opened.balances,
+        &opened.holds,
+        &opened.overdraft_limits,
+        &opened.minimum_balances,
+        &opened.maximum_balances as _,
+        &opened.daily_limits as _,
+        &opened.monthly_limits as _,
+        &opened.spent_on as _,
+        &opened.spent_today,
+        &opened.spent_this_month,
+        &opened.last_posted_at as _,
+        &keys as _,
+        &prints as _,
+        &firsts,
+        &lasts,
+        day.to_sqlx() as _,
+        &namespaces as _,
+        &hashes as _,
+        &holders as _,
+        last.position,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(())
+}
+
+/// The events of a batch, a column each.
+#[derive(Default)]
+struct EventColumns<'a> {
+    positions: Vec<i64>,
+    sequences: Vec<i64>,
+    kinds: Vec<&'a str>,
+    ids: Vec<&'a str>,
+    names: Vec<&'a str>,
+    versions: Vec<&'a str>,
+    metadata: Vec<String>,
+}
+
+impl<'a> EventColumns<'a> {
+    fn of(plan: &'a Plan) -> Result<Self, StoreError> {
+        let mut columns = Self::default();
+        for recorded in &plan.events {
+            columns.positions.push(recorded.position);
+            columns.sequences.push(recorded.sequence);
+            columns.kinds.push(recorded.stream.kind.as_str());
+            columns.ids.push(&recorded.stream.id);
+            columns.names.push(recorded.event.name());
+            columns.versions.push(recorded.event.version());
+            columns.metadata.push(metadata(recorded)?);
+        }
+        Ok(columns)
+    }
+}
+
+fn metadata(recorded: &Recorded) -> Result<String, StoreError> {
+    serde_json::to_string(&recorded.metadata).map_err(|e| sqlx::Error::Encode(Box::new(e)).into())
+}
+
+/// Ledger accounts a batch changed, a column each.
+#[derive(Default)]
+struct AccountColumns<'a> {
+    accounts: Vec<&'a str>,
+    owners: Vec<Option<String>>,
+    currencies: Vec<&'a str>,
+    statuses: Vec<&'a str>,
+    balances: Vec<i64>,
+    holds: Vec<i64>,
+    overdraft_limits: Vec<i64>,
+    minimum_balances: Vec<i64>,
+    maximum_balances: Vec<Option<i64>>,
+    daily_limits: Vec<Option<i64>>,
+    monthly_limits: Vec<Option<i64>>,
+    spent_on: Vec<Option<jiff_sqlx::Date>>,
+    spent_today: Vec<i64>,
+    spent_this_month: Vec<i64>,
+    last_posted_at: Vec<Option<jiff_sqlx::Timestamp>>,
+}
+
+impl<'a> AccountColumns<'a> {
+    /// Those the batch opened, and those it only moved.
+    fn of(memory: &'a Memory) -> (Self, Self) {
+        let (mut opened, mut moved) = (Self::default(), Self::default());
+        for (number, account) in memory.accounts.written() {
+            let Some(account) = account else { continue };
+            if memory.accounts.committed(number).is_some_and(Option::is_some) {
+                moved.push(number, account);
+            } else {
+                opened.push(number, account);
+                opened.push_terms(account);
+            }
+        }
+        (opened, moved)
+    }
+
+    fn push(&mut self, number: &'a AccountNumber, account: &'a LedgerAccount) {
+        self.accounts.push(number.as_str());
+        self.statuses.push(AccountStatus::as_str(account.status));
+        self.balances.push(account.balance);
+        self.holds.push(account.holds);
+        self.spent_on.push(account.spent_on.map(ToSqlx::to_sqlx));
+        self.spent_today.push(account.spent_today);
+        self.spent_this_month.push(account.spent_this_month);
+        self.last_posted_at.push(account.last_posted_at.map(ToSqlx::to_sqlx));
+    }
+
+    fn push_terms(&mut self, account: &'a LedgerAccount) {
+        self.owners.push(account.owner.map(|owner| owner.to_string()));
+        self.currencies.push(account.currency.as_str());
+        self.overdraft_limits.push(account.overdraft_limit);
+        self.minimum_balances.push(account.minimum_balance);
+        self.maximum_balances.push(account.maximum_balance);
+        self.daily_limits.push(account.daily_limit);
+        self.monthly_limits.push(account.monthly_limit);
+    }
+}
+
+/// Whether the batch that begins with `first` is in the log. Waits for a commit still under way.
+pub(super) async fn is_recorded(
+    connection: &mut PgConnection,
+    first: &Recorded,
+    payload: &str,
+) -> Result<bool, StoreError> {
+    // The lost session holds the head until its transaction has ended, one way or the other.
+    let (mut tx, head) = lock_head(connection).await?;
+    if head.position < first.position {
+        return Ok(false);
+    }
+    let row = sqlx::query!(
+        r#"SELECT sequence, aggregate_id, payload::text AS "payload!", metadata::text AS "metadata!",
+                  recorded_at AS "recorded_at: jiff_sqlx::Timestamp"
+             FROM events WHERE position = $1"#,
+        first.position,
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    // Equal to the microsecond, the request and the byte: it is ours.
+    Ok(row.sequence == first.sequence
+        && row.aggregate_id == first.stream.id.as_str()
+        && row.recorded_at.to_jiff() == first.recorded_at
+        && row.payload == payload
+        && row.metadata == metadata(first)?)
+}

@@ -1,0 +1,236 @@
+//! The server's secrets, all derived from one master key, each for one purpose.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::{hkdf, hmac};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bursar_domain::Entropy;
+use bursar_domain::kernel::SessionId;
+use zeroize::Zeroizing;
+
+use crate::journal::Idempotency;
+
+/// 32 secret bytes that everything else is derived from. Lose them and every token, key and pepper is lost.
+#[derive(Clone)]
+pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+/// Text that is not a master key. Says nothing about the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a master key is 32 bytes, written as 43 characters of base64url")]
+pub struct MalformedMasterKey;
+
+impl MasterKey {
+    /// A fresh one.
+    #[must_use]
+    pub fn draw(entropy: &dyn Entropy) -> Self {
+        let mut bytes = Zeroizing::new([0_u8; 32]);
+        entropy.fill(&mut *bytes);
+        Self(bytes)
+    }
+
+    /// Reads what [`to_text`](Self::to_text) wrote; white space around it is allowed.
+    ///
+    /// # Errors
+    /// [`MalformedMasterKey`].
+    pub fn parse(text: &str) -> Result<Self, MalformedMasterKey> {
+        let bytes = Zeroizing::new(URL_SAFE_NO_PAD.decode(text.trim()).map_err(|_| MalformedMasterKey)?);
+        let bytes: [u8; 32] = bytes.as_slice().try_into().map_err(|_| MalformedMasterKey)?;
+        Ok(Self(Zeroizing::new(bytes)))
+    }
+
+    /// Base64url without padding, for a file that only the server may read.
+    #[must_use]
+    pub fn to_text(&self) -> Zeroizing<String> {
+        Zeroizing::new(URL_SAFE_NO_PAD.encode(self.0.as_slice()))
+    }
+}
+
+/// The keys derived from a [`MasterKey`] with HKDF-SHA256 (RFC 5869). No `Debug`, so that none can be logged.
+pub struct Keys {
+    /// Seed of the Ed25519 key that signs access tokens (RFC 8032).
+    pub token_seed: Zeroizing<[u8; 32]>,
+    /// Secret input of argon2id, which a stolen database lacks.
+    pub(crate) pepper: Zeroizing<[u8; 32]>,
+    refresh: hmac::Key,
+    idempotency: hmac::Key,
+    lookup: hmac::Key,
+}
+
+impl Keys {
+    /// The keys of this master key; always the same ones.
+    #[must_use]
+    pub fn derive(master: &MasterKey) -> Self {
+        let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, b"bursar").extract(master.0.as_slice());
+        let key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, expand(&prk, purpose).as_slice());
+        Self {
+            token_seed: expand(&prk, b"access token Ed25519"),
+            pepper: expand(&prk, b"password pepper"),
+            refresh: key(b"refresh token"),
+            idempotency: key(b"idempotency"),
+            lookup: key(b"email lookup"),
+        }
+    }
+
+    /// The refresh token of one generation of a session: a pure function of the two and the server's key, so
+    /// that a repeated answer is the same answer and no token needs to be kept.
+    #[must_use]
+    pub fn refresh_token(&self, session: SessionId, generation: u32) -> RefreshToken {
+        let head = format!("{session}.{generation}");
+        let tag = hmac::sign(&self.refresh, head.as_bytes());
+        let text = Zeroizing::new(format!("{head}.{}", URL_SAFE_NO_PAD.encode(tag)));
+        RefreshToken { session, generation, text }
+    }
+
+    /// Reads a token that this server made; `None` for anything else.
+    #[must_use]
+    pub fn read_refresh_token(&self, text: &str) -> Option<RefreshToken> {
+        let (head, tag) = text.rsplit_once('.')?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
+        hmac::verify(&self.refresh, head.as_bytes(), &tag).ok()?;
+        let (session, generation) = head.split_once('.')?;
+        let (session, generation) = (session.parse().ok()?, generation.parse().ok()?);
+        Some(RefreshToken { session, generation, text: Zeroizing::new(text.to_owned()) })
+    }
+
+    /// What the journal remembers of an `Idempotency-Key`: scoped to who asked and for what, and useless to
+    /// whoever reads the table.
+    #[must_use]
+    pub fn idempotency(&self, caller: &str, method: &str, path: &str, key: &str, body: &[u8]) -> Idempotency {
+        // None of the parts can hold a NUL byte, so no two scopes read the same.
+        let mut scope = hmac::Context::with_key(&self.idempotency);
+        for part in ["key", caller, method, path, key] {
+            scope.update(part.as_bytes());
+            scope.update(&[0]);
+        }
+        let mut request = hmac::Context::with_key(&self.idempotency);
+        request.update(b"body\0");
+        request.update(body);
+        Idempotency { key: first_half(scope.sign().as_ref()), fingerprint: first_half(request.sign().as_ref()) }
+    }
+
+    /// The keyed hash under which a lower-case email address is claimed and found.
+    #[must_use]
+    pub fn email_lookup(&self, email: &str) -> [u8; 32] {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(hmac::sign(&self.lookup, email.as_bytes()).as_ref());
+        hash
+    }
+}
+
+/// A refresh token (RFC 6749). No `Debug`.
+pub struct RefreshToken {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// How many were issued in that session before it.
+    pub generation: u32,
+    text: Zeroizing<String>,
+}
+
+impl RefreshToken {
+    /// What the client gets.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// SHA-256 of the text, hex: what the log holds.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        use std::fmt::Write as _;
+        digest(&SHA256, self.text.as_bytes()).as_ref().iter().fold(String::new(), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+/// The key of something a process does when it is due (`product:CUR-001`), equal on every server.
+#[must_use]
+pub fn due_key(name: &str) -> Idempotency {
+    let hash = first_half(digest(&SHA256, name.as_bytes()).as_ref());
+    Idempotency { key: hash, fingerprint: hash }
+}
+
+fn expand(prk: &hkdf::Prk, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
+    let mut key = Zeroizing::new([0_u8; 32]);
+    let purpose = [purpose];
+    // HKDF fails only above 255 hash lengths or when the lengths differ; both are 32 here.
+    let filled = prk.expand(&purpose, hkdf::HKDF_SHA256).and_then(|okm| okm.fill(&mut *key));
+    debug_assert!(filled.is_ok());
+    key
+}
+
+/// The first 16 of at least 16 bytes.
+fn first_half(hash: &[u8]) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.iter_mut().zip(hash).for_each(|(to, from)| *to = *from);
+    half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(byte: u8) -> Keys {
+        Keys::derive(&MasterKey(Zeroizing::new([byte; 32])))
+    }
+
+    fn session() -> SessionId {
+        "ses_0192f0c1a0007000800000000000000a".parse().unwrap()
+    }
+
+    #[test]
+    fn a_master_key_reads_back_and_nothing_else_does() {
+        let key = MasterKey(Zeroizing::new([7; 32]));
+        assert_eq!(*MasterKey::parse(&key.to_text()).ok().unwrap().0, [7; 32]);
+        assert!(MasterKey::parse("too short").is_err());
+        assert!(MasterKey::parse(&"A".repeat(44)).is_err());
+    }
+
+    #[test]
+    fn every_purpose_has_its_own_key_and_every_master_its_own_keys() {
+        let (one, other) = (keys(1), keys(2));
+        assert_ne!(*one.token_seed, *one.pepper);
+        assert_ne!(*one.token_seed, *other.token_seed);
+        assert_ne!(*one.token_seed, [0; 32]);
+        assert_ne!(one.email_lookup("ada@example.com"), other.email_lookup("ada@example.com"));
+    }
+
+    #[test]
+    fn a_refresh_token_is_a_function_of_session_generation_and_key() {
+        let token = keys(1).refresh_token(session(), 3);
+        assert_eq!(token.as_str(), keys(1).refresh_token(session(), 3).as_str());
+        assert_ne!(token.as_str(), keys(1).refresh_token(session(), 4).as_str());
+        assert_ne!(token.as_str(), keys(2).refresh_token(session(), 3).as_str());
+        let read = keys(1).read_refresh_token(token.as_str()).unwrap();
+        assert_eq!((read.session, read.generation, read.hash()), (session(), 3, token.hash()));
+        assert_eq!(token.hash().len(), 64);
+    }
+
+    #[test]
+    fn a_forged_refresh_token_is_not_read() {
+        let token = keys(1).refresh_token(session(), 3);
+        let later = token.as_str().replacen(".3.", ".4.", 1);
+        for forged in [later.as_str(), "", "...", "ses_x.0.AAAA", keys(2).refresh_token(session(), 3).as_str()] {
+            assert!(keys(1).read_refresh_token(forged).is_none(), "{forged}");
+        }
+    }
+
+    #[test]
+    fn an_idempotency_key_is_scoped_to_caller_method_and_path() {
+        let keys = keys(1);
+        let base = keys.idempotency("usr_1", "POST", "/v1/a", "k", b"{}");
+        assert_eq!(base, keys.idempotency("usr_1", "POST", "/v1/a", "k", b"{}"));
+        assert_eq!(base.key, keys.idempotency("usr_1", "POST", "/v1/a", "k", b"[]").key);
+        assert_ne!(base.fingerprint, keys.idempotency("usr_1", "POST", "/v1/a", "k", b"[]").fingerprint);
+        for other in [
+            keys.idempotency("usr_2", "POST", "/v1/a", "k", b"{}"),
+            keys.idempotency("usr_1", "PUT", "/v1/a", "k", b"{}"),
+            keys.idempotency("usr_1", "POST", "/v1/b", "k", b"{}"),
+            keys.idempotency("usr_1", "POST", "/v1/a", "l", b"{}"),
+        ] {
+            assert_ne!(base.key, other.key);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Defining the products accounts are opened on.
+
+use bursar_domain::Metadata;
+use bursar_domain::products::{Product, ProductCommand, ProductTerms};
+
+use crate::keys::due_key;
+use crate::owned::CommandError;
+use crate::{Committed, Context, Journal, Unit};
+
+/// What a new bank offers: code and terms, one file each.
+const DEFAULTS: [(&str, &str); 4] = [
+    ("CUR-001", include_str!("products/CUR-001.json")),
+    ("CUR-002", include_str!("products/CUR-002.json")),
+    ("SAV-001", include_str!("products/SAV-001.json")),
+    ("TSV-001", include_str!("products/TSV-001.json")),
+];
+
+/// Puts a product on offer, or changes its terms for accounts opened from now on.
+///
+/// # Errors
+/// `RATE_OUT_OF_RANGE`, `LIMIT_OUT_OF_RANGE`.
+pub async fn define(
+    journal: &Journal,
+    context: Context,
+    product_id: &str,
+    terms: ProductTerms,
+) -> Result<Committed, CommandError> {
+    let unit = Unit::new(context).step(product_id, ProductCommand::Define(Box::new(terms)));
+    Ok(journal.submit(unit).await?)
+}
+
+/// Defines the default products that nobody has defined yet. Safe to run on every start and on several servers:
+/// a product that exists, changed or not, is left alone.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn ensure_defaults(journal: &Journal) -> Result<(), CommandError> {
+    for (product_id, terms) in defaults() {
+        if journal.load::<Product>(product_id).await?.0 != Product::Absent {
+            continue;
+        }
+        let due = format!("product:{product_id}");
+        let context = Context {
+            idempotency: Some(due_key(&due)),
+            metadata: Metadata { actor: "system:products".into(), correlation_id: due.into() },
+        };
+        define(journal, context, product_id, terms).await?;
+    }
+    Ok(())
+}
+
+fn defaults() -> impl Iterator<Item = (&'static str, ProductTerms)> {
+    // A test reads every file, so none is ever skipped.
+    DEFAULTS.into_iter().filter_map(|(id, json)| Some((id, serde_json::from_str(json).ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use bursar_domain::Aggregate as _;
+
+    use super::*;
+
+    #[test]
+    fn every_default_can_be_defined() {
+        assert_eq!(defaults().count(), DEFAULTS.len());
+        for (id, terms) in defaults() {
+            assert!(Product::Absent.decide(ProductCommand::Define(Box::new(terms))).is_ok(), "{id}");
+        }
+    }
+}

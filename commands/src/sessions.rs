@@ -1,0 +1,171 @@
+//! Logging in, exchanging refresh tokens, logging out.
+
+use bursar_domain::kernel::{Personal, SessionId, Sources, UserId, uuid_v7};
+use bursar_domain::sessions::{
+    EndReason, Issued, Refresh, Session, SessionCommand, SessionError, Started,
+};
+use bursar_domain::users::User;
+use bursar_domain::{Rejection, RejectionKind};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::keys::{Keys, RefreshToken};
+use crate::owned::CommandError;
+use crate::passwords::{Password, Passwords};
+use crate::users;
+use crate::{Committed, Context, Journal, Unit};
+
+/// How long refresh tokens live, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Lifetimes {
+    /// A refresh token of an ordinary login.
+    pub refresh: i64,
+    /// A refresh token of a login with `rememberMe`.
+    pub remembered: i64,
+    /// A session, however often it is refreshed.
+    pub absolute: i64,
+}
+
+/// Who wants to log in, and from where.
+pub struct Login {
+    /// The email address.
+    pub username: String,
+    /// The password.
+    pub password: Password,
+    /// The device the session is bound to.
+    pub device_id: String,
+    /// Whether the session shall outlive the day.
+    pub remember_me: bool,
+}
+
+/// Unknown user or wrong password: one answer, after the same work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("user name or password is wrong")]
+pub struct InvalidCredentials;
+
+impl Rejection for InvalidCredentials {
+    fn code(&self) -> &'static str {
+        "INVALID_CREDENTIALS"
+    }
+
+    fn kind(&self) -> RejectionKind {
+        RejectionKind::Unauthenticated
+    }
+}
+
+/// Begins a session. The event holds everything the tokens are made from.
+///
+/// # Errors
+/// `INVALID_CREDENTIALS`.
+pub async fn login(
+    journal: &Journal,
+    keys: &Keys,
+    passwords: &Passwords,
+    lifetimes: Lifetimes,
+    mut context: Context,
+    login: Login,
+) -> Result<Committed, CommandError> {
+    let found = users::by_email(journal, keys, &login.username).await?;
+    let user = match found {
+        Some(id) => journal.load::<User>(&id.to_string()).await?.0,
+        None => User::Absent,
+    };
+    let hash = user.person().and_then(|person| person.password_hash.as_ref()).and_then(Personal::get).cloned();
+    let right = passwords.verify(login.password, hash).await;
+    let (Some(user_id), true) = (found, right) else {
+        return Err(CommandError::refused(InvalidCredentials));
+    };
+    context.metadata.actor = user_id.to_string().into();
+    let sources = journal.sources();
+    let session = SessionId::mint(sources);
+    let now = sources.clock.now();
+    let refresh_seconds = if login.remember_me { lifetimes.remembered } else { lifetimes.refresh };
+    let started = Started {
+        user_id,
+        device_id: login.device_id,
+        permissions: user.permissions(),
+        first: Issued {
+            generation: 0,
+            jti: jti(sources),
+            refresh_hash: keys.refresh_token(session, 0).hash(),
+            issued_at: now,
+            refresh_expires_at: after(now, refresh_seconds.min(lifetimes.absolute)),
+        },
+        absolute_expires_at: after(now, lifetimes.absolute),
+        refresh_seconds,
+    };
+    let unit = Unit::new(context).create(session, SessionCommand::Start(Box::new(started)));
+    Ok(journal.submit(unit).await?)
+}
+
+/// Exchanges a refresh token for the next pair. When the event is `ended`, somebody used an old token or another
+/// device: the caller gets nothing and the session is over.
+///
+/// # Errors
+/// `INVALID_TOKEN`.
+pub async fn refresh(
+    journal: &Journal,
+    keys: &Keys,
+    mut context: Context,
+    token: &RefreshToken,
+    device_id: String,
+) -> Result<Committed, CommandError> {
+    let (session, _) = journal.load::<Session>(&token.session.to_string()).await?;
+    let (Session::Live(live) | Session::Ended(live)) = session else {
+        return Err(CommandError::refused(SessionError::InvalidToken));
+    };
+    context.metadata.actor = live.started.user_id.to_string().into();
+    let now = journal.sources().clock.now();
+    let exchange = SessionCommand::Refresh(Box::new(Refresh {
+        presented_hash: token.hash(),
+        device_id,
+        // The successor counts only when the presented token is the current one.
+        successor_hash: keys.refresh_token(token.session, token.generation.saturating_add(1)).hash(),
+        jti: jti(journal.sources()),
+        at: now,
+        expires_at: after(now, live.started.refresh_seconds),
+    }));
+    Ok(journal.submit(Unit::new(context).step(token.session, exchange)).await?)
+}
+
+/// Ends those of `sessions` that belong to `user`; others are passed over without a word.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn revoke(
+    journal: &Journal,
+    context: Context,
+    user: UserId,
+    sessions: &[SessionId],
+) -> Result<Revoked, CommandError> {
+    let mut unit = Unit::new(context);
+    let mut own = Vec::new();
+    for session in sessions {
+        let id = session.to_string();
+        let (Session::Live(live) | Session::Ended(live)) = journal.load::<Session>(&id).await?.0 else {
+            continue;
+        };
+        if live.started.user_id == user && !own.contains(session) {
+            unit = unit.step(&id, SessionCommand::End { reason: EndReason::Revoked });
+            own.push(*session);
+        }
+    }
+    let committed = if own.is_empty() { None } else { Some(journal.submit(unit).await?) };
+    Ok(Revoked { own, committed })
+}
+
+/// What a logout did.
+pub struct Revoked {
+    /// The caller's sessions among those named; all of them are over now.
+    pub own: Vec<SessionId>,
+    /// The events, when any of the sessions was the caller's.
+    pub committed: Option<Committed>,
+}
+
+fn jti(sources: &Sources) -> String {
+    uuid_v7(sources).as_simple().to_string()
+}
+
+/// `seconds` after `at`, or as late as timestamps go.
+fn after(at: Timestamp, seconds: i64) -> Timestamp {
+    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,88 @@
+//! Registering people and saying what they may do.
+
+use std::collections::BTreeSet;
+
+use bursar_domain::kernel::{Permission, UserId};
+use bursar_domain::users::{RegisterUser, UserCommand};
+
+use crate::keys::Keys;
+use crate::owned::CommandError;
+use crate::passwords::{Password, Passwords};
+use crate::{Committed, Context, Journal, Unit};
+
+/// The namespace in which email addresses are claimed.
+const EMAIL: &str = "email";
+
+/// The one spelling of an email address: no white space around it, lower case.
+#[must_use]
+pub fn normalised_email(email: &str) -> String {
+    email.trim().to_lowercase()
+}
+
+/// Makes a person known to the bank. The id is the stream of the one event.
+///
+/// # Errors
+/// `EMAIL_TAKEN` when somebody has the address.
+pub async fn register(
+    journal: &Journal,
+    keys: &Keys,
+    context: Context,
+    mut user: RegisterUser,
+) -> Result<Committed, CommandError> {
+    user.email = normalised_email(&user.email);
+    let id = UserId::mint(journal.sources());
+    let lookup = keys.email_lookup(&user.email);
+    let unit = Unit::new(context).create(id, UserCommand::Register(Box::new(user))).claim(
+        EMAIL,
+        lookup,
+        id,
+        "EMAIL_TAKEN",
+    );
+    Ok(journal.submit(unit).await?)
+}
+
+/// Who has the email address.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn by_email(journal: &Journal, keys: &Keys, email: &str) -> Result<Option<UserId>, CommandError> {
+    let lookup = keys.email_lookup(&normalised_email(email));
+    let holder = journal.holder(EMAIL, &lookup).await?;
+    Ok(holder.and_then(|id| id.parse().ok()))
+}
+
+/// Their identity is verified; they may use the bank.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless they are pending.
+pub async fn activate(journal: &Journal, context: Context, user: UserId) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step(user, UserCommand::Activate)).await?)
+}
+
+/// Sets the password.
+///
+/// # Errors
+/// `NOT_FOUND`.
+pub async fn set_password(
+    journal: &Journal,
+    passwords: &Passwords,
+    context: Context,
+    user: UserId,
+    password: Password,
+) -> Result<Committed, CommandError> {
+    let hash = passwords.hash(password).await?;
+    Ok(journal.submit(Unit::new(context).step(user, UserCommand::SetPassword { hash })).await?)
+}
+
+/// Staff: grants permissions beyond a customer's. Tokens issued from now on have them.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless the user is active.
+pub async fn grant(
+    journal: &Journal,
+    context: Context,
+    user: UserId,
+    permissions: BTreeSet<Permission>,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step(user, UserCommand::Grant { permissions })).await?)
+}
