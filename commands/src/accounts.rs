@@ -2,26 +2,18 @@
 
 use bursar_domain::accounts::{AccountCommand, OpenAccount, SavingsPlan};
 use bursar_domain::kernel::UserId;
-use bursar_domain::ledger::{LedgerAccount, LedgerError};
+use bursar_domain::ledger::LedgerError;
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::products::{AccountType, Product, ProductTerms};
 use bursar_domain::{AccountNumber, Amount, Currency};
 
+use crate::journal::Holding;
 use crate::owned::{CommandError, NotFound, Owned};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
 
 /// How many numbers are drawn before giving up. One in 900 million is taken per account there is.
 const DRAWS: usize = 8;
-
-/// An account and what the ledger knew of it when it was looked up.
-#[derive(Debug, Clone)]
-pub struct Account {
-    /// Its number.
-    pub number: AccountNumber,
-    /// Owner and currency never change; status and balance may be old, and the ledger checks them again.
-    pub ledger: LedgerAccount,
-}
 
 /// What a customer asks for when opening an account.
 #[derive(Debug, Clone)]
@@ -35,7 +27,7 @@ pub struct NewAccount {
     /// Must be the product's.
     pub currency: Currency,
     /// What it is opened with, and the caller's account that pays it.
-    pub initial_deposit: Option<(Amount, Owned<Account>)>,
+    pub initial_deposit: Option<(Amount, Owned<Holding>)>,
     /// The plan of a target savings account.
     pub plan: Option<SavingsPlan>,
 }
@@ -115,10 +107,11 @@ pub async fn owned(
     journal: &Journal,
     owner: UserId,
     number: &AccountNumber,
-) -> Result<Owned<Account>, CommandError> {
-    let ledger = journal.owned_account(owner, number).await?;
-    let ledger = ledger.ok_or_else(|| CommandError::refused(NotFound("account")))?;
-    Ok(Owned::new(owner, Account { number: number.clone(), ledger }))
+) -> Result<Owned<Holding>, CommandError> {
+    let holding = journal.owned_account(owner, number).await?;
+    holding
+        .map(|holding| Owned::new(owner, holding))
+        .ok_or_else(|| CommandError::refused(NotFound("account")))
 }
 
 /// Staff: lets no money leave the account.

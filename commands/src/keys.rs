@@ -105,7 +105,10 @@ impl Keys {
         let mut request = hmac::Context::with_key(&self.idempotency);
         request.update(b"body\0");
         request.update(body);
-        Idempotency { key: first_half(scope.sign().as_ref()), fingerprint: first_half(request.sign().as_ref()) }
+        Idempotency {
+            key: first_half(scope.sign().as_ref()),
+            fingerprint: first_half(request.sign().as_ref()),
+        }
     }
 
     /// The keyed hash under which a lower-case email address is claimed and found.
@@ -212,7 +215,9 @@ mod tests {
     fn a_forged_refresh_token_is_not_read() {
         let token = keys(1).refresh_token(session(), 3);
         let later = token.as_str().replacen(".3.", ".4.", 1);
-        for forged in [later.as_str(), "", "...", "ses_x.0.AAAA", keys(2).refresh_token(session(), 3).as_str()] {
+        for forged in
+            [later.as_str(), "", "...", "ses_x.0.AAAA", keys(2).refresh_token(session(), 3).as_str()]
+        {
             assert!(keys(1).read_refresh_token(forged).is_none(), "{forged}");
         }
     }

@@ -23,7 +23,7 @@ pub struct Password(Zeroizing<String>);
 impl Password {
     /// A password to be checked against a hash.
     #[must_use]
-    pub const fn typed(text: String) -> Self {
+    pub fn typed(text: String) -> Self {
         Self(Zeroizing::new(text))
     }
 

@@ -5,7 +5,7 @@ use bursar_domain::ledger::Internal;
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentError, PaymentKind};
 use bursar_domain::{AccountNumber, Amount, Currency};
 
-use crate::accounts::Account;
+use crate::journal::Holding;
 use crate::owned::{CommandError, Owned};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -43,7 +43,7 @@ pub struct Payee {
 pub async fn transfer_internal(
     journal: &Journal,
     context: Context,
-    source: &Owned<Account>,
+    source: &Owned<Holding>,
     payee: Payee,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
@@ -64,8 +64,8 @@ pub async fn transfer_internal(
 pub async fn transfer_self(
     journal: &Journal,
     context: Context,
-    source: &Owned<Account>,
-    destination: &Owned<Account>,
+    source: &Owned<Holding>,
+    destination: &Owned<Holding>,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     if source.owner() != destination.owner() {

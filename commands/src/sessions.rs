@@ -1,9 +1,7 @@
 //! Logging in, exchanging refresh tokens, logging out.
 
 use bursar_domain::kernel::{Personal, SessionId, Sources, UserId, uuid_v7};
-use bursar_domain::sessions::{
-    EndReason, Issued, Refresh, Session, SessionCommand, SessionError, Started,
-};
+use bursar_domain::sessions::{EndReason, Issued, Refresh, Session, SessionCommand, SessionError, Started};
 use bursar_domain::users::User;
 use bursar_domain::{Rejection, RejectionKind};
 use jiff::{SignedDuration, Timestamp};
@@ -69,7 +67,8 @@ pub async fn login(
         Some(id) => journal.load::<User>(&id.to_string()).await?.0,
         None => User::Absent,
     };
-    let hash = user.person().and_then(|person| person.password_hash.as_ref()).and_then(Personal::get).cloned();
+    let hash =
+        user.person().and_then(|person| person.password_hash.as_ref()).and_then(Personal::get).cloned();
     let right = passwords.verify(login.password, hash).await;
     let (Some(user_id), true) = (found, right) else {
         return Err(CommandError::refused(InvalidCredentials));

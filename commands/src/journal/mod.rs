@@ -170,8 +170,12 @@ impl Journal {
         codec: Arc<Codec>,
         options: JournalOptions,
     ) -> Result<Self, StoreError> {
-        // A frozen writer must not hold the head for ever.
-        let connect = (*pool.connect_options()).clone().options([("idle_in_transaction_session_timeout", "10s")]);
+        let connect = (*pool.connect_options()).clone().options([
+            // A frozen writer must not hold the head for ever.
+            ("idle_in_transaction_session_timeout", "10s"),
+            // Every statement of the sequencer goes by index; plans made while a table was new must not scan it.
+            ("enable_seqscan", "off"),
+        ]);
         let mut connection = sqlx::ConnectOptions::connect(&connect).await?;
         let head = store::read_head(&mut connection).await?;
         let (sender, queue) = mpsc::channel(options.queue);
