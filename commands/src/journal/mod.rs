@@ -18,7 +18,7 @@
 mod cache;
 mod event_store;
 mod plan;
-mod read;
+pub(crate) mod read;
 mod sequencer;
 mod store;
 mod unit;

@@ -37,7 +37,7 @@ impl EventRow {
 }
 
 /// The events of the streams (kinds[i], ids[i]), each stream in order.
-pub(super) async fn streams(
+pub(crate) async fn streams(
     executor: impl PgExecutor<'_>,
     codec: &Codec,
     kinds: &[&str],
@@ -60,7 +60,7 @@ pub(super) async fn streams(
 }
 
 /// The events at positions `after < position <= through`, in order.
-pub(super) async fn range(
+pub(crate) async fn range(
     executor: impl PgExecutor<'_>,
     codec: &Codec,
     after: Position,
@@ -80,7 +80,7 @@ pub(super) async fn range(
 }
 
 /// The ledger's view of the accounts named; those it does not know are left out.
-pub(super) async fn ledger_accounts(
+pub(crate) async fn ledger_accounts(
     executor: impl PgExecutor<'_>,
     numbers: &[&str],
 ) -> Result<Vec<(AccountNumber, LedgerAccount)>, StoreError> {
