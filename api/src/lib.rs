@@ -1,1 +1,49 @@
-//! placeholder
+//! REST under `/v1`, the command line, and everything around them.
+//!
+//! ```text
+//!   edge: request id, span, panics, problems, metrics
+//!     -> extractors: auth (who, may they), request (what, checked)
+//!       -> a handler: one use case or one query
+//!         -> answer, or problem
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`app`], [`router`] | the server put together; every route |
+//! | [`accounts`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
+//! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
+//! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
+//! | [`cli`] | the command line: serve, demo, migrate, projections, audit, bench |
+
+pub mod accounts;
+pub mod answer;
+pub mod app;
+pub mod auth;
+mod bench;
+pub mod cli;
+pub mod config;
+pub mod database;
+mod demo;
+pub mod edge;
+pub mod limits;
+mod metrics;
+pub mod openapi;
+pub mod operations;
+mod paging;
+pub mod payments;
+pub mod postgres;
+pub mod problem;
+pub mod products;
+pub mod request;
+pub mod router;
+pub mod sandbox;
+pub mod sessions;
+pub mod sources;
+pub mod staff;
+pub mod telemetry;
+pub mod wiring;
+pub mod written;
+
+pub use app::{App, StartError, Wiring, serve};
+pub use config::Config;
+pub use router::router;

@@ -18,12 +18,12 @@ const DRAWS: usize = 8;
 /// What a customer asks for when opening an account.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
-    /// The name on it.
-    pub name: String,
+    /// The name on it; the product's when absent.
+    pub name: Option<String>,
     /// The product's code.
     pub product_id: String,
-    /// Must be the product's.
-    pub account_type: AccountType,
+    /// Must be the product's; absent, it is.
+    pub account_type: Option<AccountType>,
     /// Must be the product's.
     pub currency: Currency,
     /// What it is opened with, and the caller's account that pays it.
@@ -75,10 +75,10 @@ fn opening(
     }
     let open = AccountCommand::Open(Box::new(OpenAccount {
         owner,
-        name: request.name.clone(),
+        name: request.name.clone().unwrap_or_else(|| terms.name.clone()),
         product_id: request.product_id.clone(),
         product: terms.clone(),
-        account_type: request.account_type,
+        account_type: request.account_type.unwrap_or(terms.account_type),
         initial_deposit: request.initial_deposit.as_ref().map(|(amount, _)| amount.minor()),
         plan: request.plan.clone(),
     }));

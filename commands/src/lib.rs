@@ -9,6 +9,7 @@
 //! One file of use cases per noun; the [`journal`] is the only way anything gets written.
 
 pub mod accounts;
+pub mod audit;
 pub mod journal;
 pub mod keys;
 mod owned;

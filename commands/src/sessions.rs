@@ -96,8 +96,16 @@ pub async fn login(
     Ok(journal.submit(unit).await?)
 }
 
-/// Exchanges a refresh token for the next pair. When the event is `ended`, somebody used an old token or another
-/// device: the caller gets nothing and the session is over.
+/// What became of a refresh token.
+pub struct Exchange {
+    /// How the session began; never changes.
+    pub started: Started,
+    /// `refreshed`, `reissued`, or `ended`: then somebody used an old token or another device, the session is over
+    /// and the caller gets nothing.
+    pub committed: Committed,
+}
+
+/// Exchanges a refresh token for the next pair.
 ///
 /// # Errors
 /// `INVALID_TOKEN`.
@@ -107,7 +115,7 @@ pub async fn refresh(
     mut context: Context,
     token: &RefreshToken,
     device_id: String,
-) -> Result<Committed, CommandError> {
+) -> Result<Exchange, CommandError> {
     let (session, _) = journal.load::<Session>(&token.session.to_string()).await?;
     let (Session::Live(live) | Session::Ended(live)) = session else {
         return Err(CommandError::refused(SessionError::InvalidToken));
@@ -123,7 +131,8 @@ pub async fn refresh(
         at: now,
         expires_at: after(now, live.started.refresh_seconds),
     }));
-    Ok(journal.submit(Unit::new(context).step(token.session, exchange)).await?)
+    let committed = journal.submit(Unit::new(context).step(token.session, exchange)).await?;
+    Ok(Exchange { started: live.started, committed })
 }
 
 /// Ends those of `sessions` that belong to `user`; others are passed over without a word.

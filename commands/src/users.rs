@@ -74,7 +74,7 @@ pub async fn set_password(
     Ok(journal.submit(Unit::new(context).step(user, UserCommand::SetPassword { hash })).await?)
 }
 
-/// Staff: grants permissions beyond a customer's. Tokens issued from now on have them.
+/// Staff: grants permissions beyond a customer's. Sessions begun from now on have them.
 ///
 /// # Errors
 /// `NOT_FOUND`; `INVALID_STATE` unless the user is active.

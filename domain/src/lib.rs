@@ -19,6 +19,8 @@ pub mod aggregate;
 pub mod catalogue;
 pub mod codec;
 pub mod envelope;
+#[cfg(test)]
+mod fixtures;
 pub mod kernel;
 pub mod ledger;
 pub mod payments;

@@ -1,1 +1,34 @@
-//! placeholder
+//! The read side: tables made from the log, and the questions they answer.
+//!
+//! ```text
+//!   journal.events --> log::Batch --> each read model: load, fold, save --> read.<tables>
+//!                      (decoded once)                                       read.checkpoints, same transaction
+//! ```
+//!
+//! A read model is one file: a struct, its [`ReadModel`] fold, its queries, and one line in [`catalogue`].
+//! [`Projections`] keeps all of them up with the log; [`rebuild`] and [`verify`] run the same folds into
+//! tables of their own and compare.
+
+pub mod accounts;
+mod catalogue;
+mod copy;
+pub mod daily_balances;
+mod freshness;
+mod log;
+mod page;
+pub mod products;
+mod read_model;
+mod rebuild;
+mod row;
+mod runner;
+pub mod statement_entries;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub use catalogue::{Entry, catalogue};
+pub use freshness::{Freshness, Lagging, ModelState, ModelStatus};
+pub use page::{Page, Paged, Sort, SortField, UnknownSort};
+pub use read_model::{FoldError, ReadModel, Table};
+pub use rebuild::{Diff, Progress, RebuildError, Report, rebuild, verify};
+pub use runner::{Projections, read_status};

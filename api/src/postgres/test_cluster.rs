@@ -301,7 +301,8 @@ async fn finish(admin: &mut PgConnection, unfinished: &str, name: &str) -> Resul
     let mut attempts = 0;
     loop {
         let result = sqlx::query(&rename).execute(&mut *admin).await;
-        let in_use = |e: &sqlx::Error| e.as_database_error().is_some_and(|e| e.code().as_deref() == Some("55006"));
+        let in_use =
+            |e: &sqlx::Error| e.as_database_error().is_some_and(|e| e.code().as_deref() == Some("55006"));
         match result {
             Err(e) if in_use(&e) && attempts < 20 => attempts += 1,
             other => return other.map(|_| ()),

@@ -67,7 +67,10 @@ async fn a_second_server_on_a_directory_is_refused_and_the_owner_named() -> Outc
     let _first = EmbeddedPostgres::start(Options::throwaway(&dir.0))?;
     let second = EmbeddedPostgres::start(Options::throwaway(&dir.0));
     let ours = std::process::id();
-    assert!(matches!(second, Err(PostgresError::AlreadyRunning { pid: Some(pid), .. }) if pid == ours), "{second:?}");
+    assert!(
+        matches!(second, Err(PostgresError::AlreadyRunning { pid: Some(pid), .. }) if pid == ours),
+        "{second:?}"
+    );
     Ok(())
 }
 
@@ -111,7 +114,10 @@ async fn an_unsafe_server_is_refused_and_a_stale_pid_file_is_not_believed() -> O
     let server = EmbeddedPostgres::start(Options::throwaway(&dir.0))?;
     let mut conn = PgConnection::connect(&server.url("bursar")).await?;
     let refusal = refuse_unsafe(&mut conn, Durability::Required).await;
-    assert!(matches!(&refusal, Err(PostgresError::Unsafe(lines)) if lines.lines().count() == 3), "{refusal:?}");
+    assert!(
+        matches!(&refusal, Err(PostgresError::Unsafe(lines)) if lines.lines().count() == 3),
+        "{refusal:?}"
+    );
     refuse_unsafe(&mut conn, Durability::NotChecked).await?;
     conn.close().await?;
     server.stop();

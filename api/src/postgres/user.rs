@@ -41,7 +41,11 @@ impl RunAs {
             Some((0, _)) => Err(PostgresError::Unreachable { uid, path }),
             Some((uid, gid)) => {
                 let owner = RunAs::User { uid, gid };
-                if owner.can_reach(&path, postgres) { Ok(owner) } else { Err(PostgresError::Unreachable { uid, path }) }
+                if owner.can_reach(&path, postgres) {
+                    Ok(owner)
+                } else {
+                    Err(PostgresError::Unreachable { uid, path })
+                }
             }
             None => [user, namespace]
                 .into_iter()
@@ -94,7 +98,10 @@ impl RunAs {
     /// Asked of the kernel rather than computed from permission bits, which do not know of access lists.
     fn can_reach(&self, dir: &Path, postgres: &Installation) -> bool {
         let mut command = self.command(Path::new("/bin/sh"));
-        command.args(["-c", "cd \"$1\" && exec \"$2\" --version", "sh"]).arg(dir).arg(postgres.tool("initdb"));
+        command
+            .args(["-c", "cd \"$1\" && exec \"$2\" --version", "sh"])
+            .arg(dir)
+            .arg(postgres.tool("initdb"));
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 }

@@ -20,6 +20,7 @@ mod event_store;
 mod plan;
 pub(crate) mod read;
 mod sequencer;
+mod settings;
 mod store;
 mod unit;
 
@@ -37,6 +38,7 @@ use sqlx::postgres::PgListener;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
+pub use settings::agree;
 pub use unit::{Committed, Context, Idempotency, SubmitError, Unit};
 
 use plan::Memory;
@@ -112,6 +114,15 @@ impl Default for JournalOptions {
 pub trait Observer: Send + Sync {
     /// Must be quick: the writer waits.
     fn recorded(&self, events: &[Recorded]);
+}
+
+/// Position and time of the last event in the journal of `pool`'s connections.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn head(pool: &PgPool) -> Result<(Position, jiff::Timestamp), StoreError> {
+    let head = store::read_head(&mut *pool.acquire().await?).await?;
+    Ok((head.position, head.recorded_at))
 }
 
 #[derive(Clone, Default)]

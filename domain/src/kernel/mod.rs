@@ -9,6 +9,7 @@ mod rejection;
 mod time;
 
 pub use account_number::AccountNumber;
+pub use compact_str::CompactString as Text;
 pub use ids::{IdError, SessionId, TransactionId, UserId};
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;

@@ -1,0 +1,243 @@
+//! What happened on an account: the statement, and the balance of each day.
+
+use axum::extract::State;
+use bursar_projections::daily_balances::{DayRange, history};
+use bursar_projections::statement_entries::{
+    AsOf, EntryFilter, EntrySort, EntryType, StatementEntry, StatementRange, statement,
+};
+use bursar_projections::{Page, Sort};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{MODEL, account, unreadable};
+use crate::answer::Answer;
+use crate::app::App;
+use crate::auth::{Allowed, ReadAccount};
+use crate::openapi::{AccountNo, ReadHeaders, ReadProblems};
+use crate::paging::Pagination;
+use crate::problem::Problem;
+use crate::request::{
+    AccountPath, AsOfParams, Conditions, DateRange, PageParams, Params, Queried, Query, RangeParams,
+};
+
+/// The read model of statements.
+pub(super) const ENTRIES: &str = "statement_entries";
+/// The read model of histories.
+const DAYS: &str = "daily_balances";
+
+/// What happened on an account in a stretch of time. Sums in minor units.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountStatement {
+    account_number: String,
+    account_name: String,
+    currency: String,
+    /// Before the first entry of the range.
+    opening_balance: i64,
+    /// After the last entry of the range: opening balance plus all its entries.
+    closing_balance: i64,
+    transactions: Vec<Entry>,
+    pagination: Pagination,
+}
+
+/// One line of a statement.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    transaction_id: String,
+    transaction_date: Timestamp,
+    description: String,
+    /// `CREDIT` or `DEBIT`.
+    r#type: &'static str,
+    /// Positive for a credit, negative for a debit.
+    amount: i64,
+    /// The account's balance after it.
+    balance: i64,
+    reference: String,
+    narration: Option<String>,
+}
+
+/// The balances of an account day by day, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BalanceHistory {
+    account_number: String,
+    account_name: String,
+    currency: String,
+    balance_history: Vec<BalanceDay>,
+    pagination: Pagination,
+}
+
+/// The balances at the end of a UTC day, minor units.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BalanceDay {
+    /// The day's first moment.
+    date: Timestamp,
+    available_balance: i64,
+    ledger_balance: i64,
+    /// Interest earned on this day.
+    interest_earned: i64,
+}
+
+pub(super) struct StatementQuery {
+    range: DateRange,
+    as_of: Option<AsOf>,
+    filter: EntryFilter,
+    sort: Sort<EntrySort>,
+    page: Page,
+}
+
+impl Query for StatementQuery {
+    fn read(params: &mut Params) -> Option<Self> {
+        let types: Vec<_> = EntryType::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
+        let filter = EntryFilter {
+            entry_type: params.choice("type", &types),
+            min_amount: params.amount("minAmount"),
+            max_amount: params.amount("maxAmount"),
+            q: params.text("q"),
+        };
+        Some(Self {
+            range: params.range(),
+            as_of: params.as_of(),
+            filter,
+            sort: params.sort(),
+            page: params.page(),
+        })
+    }
+}
+
+/// Filters and order of the statement.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code, reason = "documents what StatementQuery reads")]
+struct EntryParams {
+    /// `CREDIT` or `DEBIT`.
+    r#type: Option<String>,
+    /// Least amount either way, minor units.
+    #[param(rename = "minAmount", minimum = 0)]
+    min_amount: Option<i64>,
+    /// Largest amount either way, minor units.
+    #[param(rename = "maxAmount", minimum = 0)]
+    max_amount: Option<i64>,
+    /// Text in description, narration, reference or counterparty.
+    q: Option<String>,
+    /// `transactionDate` or `amount`, `-` in front for descending.
+    #[param(default = "-transactionDate")]
+    sort: Option<String>,
+}
+
+/// Reads the statement of an account, now or as it looked then. Without a range: the last 30 days.
+#[utoipa::path(
+    get, path = "/v1/accounts/{accountNo}/statement", tag = "Accounts",
+    params(AccountNo, RangeParams, AsOfParams, EntryParams, PageParams, ReadHeaders),
+    responses((status = 200, description = "The statement.", body = AccountStatement), ReadProblems)
+)]
+pub(super) async fn read_statement(
+    State(app): State<App>,
+    caller: Allowed<ReadAccount>,
+    wants: Conditions,
+    number: Result<AccountPath, Problem>,
+    Queried(query): Queried<StatementQuery>,
+) -> Result<Answer<AccountStatement>, Problem> {
+    let account = account(&app, &caller, &wants, number, &[MODEL, ENTRIES]).await?;
+    within_log(&app, query.as_of)?;
+    let range = StatementRange { from: query.range.from, to: query.range.to, as_of: query.as_of };
+    let found =
+        statement(&app.pool, &account.account_number, range, &query.filter, query.sort, query.page).await;
+    let found = found.map_err(unreadable)?;
+    Ok(Answer::ok(AccountStatement {
+        account_number: account.account_number.to_string(),
+        account_name: account.account_name,
+        currency: account.currency.to_string(),
+        opening_balance: found.opening_balance,
+        closing_balance: found.closing_balance,
+        pagination: Pagination::of(query.page, found.entries.total),
+        transactions: found.entries.items.into_iter().map(Entry::of).collect(),
+    })
+    .tagged(wants.none_match))
+}
+
+/// Whether the log has got as far as the question.
+///
+/// # Errors
+/// 400 for a position in the future.
+pub(super) fn within_log(app: &App, as_of: Option<AsOf>) -> Result<(), Problem> {
+    match as_of {
+        Some(AsOf::Position(position)) if position > *app.journal.head().borrow() => {
+            Err(Problem::bad_request("/asOfPosition", "OUT_OF_RANGE", "asOfPosition is in the future"))
+        }
+        Some(AsOf::Position(_) | AsOf::Time(_)) | None => Ok(()),
+    }
+}
+
+impl Entry {
+    fn of(entry: StatementEntry) -> Self {
+        Self {
+            transaction_id: entry.transaction_id,
+            transaction_date: entry.recorded_at,
+            description: entry.description,
+            r#type: entry.entry_type.as_str(),
+            amount: entry.amount,
+            balance: entry.balance,
+            reference: entry.reference,
+            narration: entry.narration,
+        }
+    }
+}
+
+pub(super) struct HistoryQuery {
+    range: DateRange,
+    page: Page,
+}
+
+impl Query for HistoryQuery {
+    fn read(params: &mut Params) -> Option<Self> {
+        Some(Self { range: params.range(), page: params.page() })
+    }
+}
+
+/// Reads the balances of an account at the end of each day. Without a range: the last 30 days.
+#[utoipa::path(
+    get, path = "/v1/accounts/{accountNo}/history", tag = "Accounts",
+    params(AccountNo, RangeParams, PageParams, ReadHeaders),
+    responses((status = 200, description = "The balances.", body = BalanceHistory), ReadProblems)
+)]
+pub(super) async fn read_history(
+    State(app): State<App>,
+    caller: Allowed<ReadAccount>,
+    wants: Conditions,
+    number: Result<AccountPath, Problem>,
+    Queried(query): Queried<HistoryQuery>,
+) -> Result<Answer<BalanceHistory>, Problem> {
+    let account = account(&app, &caller, &wants, number, &[MODEL, DAYS]).await?;
+    let (from, to) = query.range.days();
+    // Days that have not begun have no balance.
+    let today = bursar_domain::kernel::utc_date(app.journal.sources().clock.now());
+    let range = DayRange { from, to: to.min(today), oldest_first: false };
+    let days = history(&app.pool, &account.account_number, range, query.page).await.map_err(unreadable)?;
+    Ok(Answer::ok(BalanceHistory {
+        account_number: account.account_number.to_string(),
+        account_name: account.account_name,
+        currency: account.currency.to_string(),
+        pagination: Pagination::of(query.page, days.total),
+        balance_history: days
+            .items
+            .into_iter()
+            .map(|day| BalanceDay {
+                date: midnight(day.day),
+                available_balance: day.available_balance,
+                ledger_balance: day.ledger_balance,
+                interest_earned: day.interest_earned,
+            })
+            .collect(),
+    })
+    .tagged(wants.none_match))
+}
+
+fn midnight(day: Date) -> Timestamp {
+    day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
+}

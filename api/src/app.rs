@@ -1,0 +1,219 @@
+//! The server put together: one value that every handler gets, and the way it is started and stopped.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::serve::ListenerExt as _;
+use bursar_commands::journal::{JournalOptions, StoreError};
+use bursar_commands::keys::{Keys, MasterKey};
+use bursar_commands::passwords::{HashingFailed, Passwords};
+use bursar_commands::sessions::Lifetimes;
+use bursar_commands::{CommandError, Journal, products};
+use bursar_domain::codec::Codec;
+use bursar_domain::kernel::Sources;
+use bursar_projections::{Freshness, ModelStatus, Projections};
+use metrics_exporter_prometheus::PrometheusHandle;
+use sqlx::PgPool;
+use tokio::net::TcpListener;
+
+use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
+use crate::config::{Config, Secret};
+use crate::limits::RateLimits;
+use crate::problem::Problem;
+use crate::request::Conditions;
+use crate::sandbox::Sandbox;
+use crate::sources::BankClock;
+use crate::written::Written;
+use crate::{metrics, router};
+
+/// Everything a handler may need. Cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+/// What an [`App`] is made of.
+#[allow(missing_docs, reason = "each type says what it is")]
+pub struct Parts {
+    pub config: Config,
+    /// For reading; writes go through the journal.
+    pub pool: PgPool,
+    pub journal: Journal,
+    pub keys: Keys,
+    pub passwords: Passwords,
+    pub auth: Auth,
+    pub guard: LoginGuard,
+    pub limits: RateLimits,
+    pub written: Written,
+    pub freshness: Freshness,
+    /// Only in a test bank.
+    pub sandbox: Option<Sandbox>,
+    pub metrics: PrometheusHandle,
+    projections: Mutex<Option<Projections>>,
+}
+
+/// What the outside world provides.
+pub struct Wiring {
+    /// Connections whose `search_path` is `journal, read, reference`, migrated.
+    pub pool: PgPool,
+    /// Time and randomness.
+    pub sources: Sources,
+    /// The clock in `sources`, for the sandbox to move; none keeps it still.
+    pub clock: Option<Arc<BankClock>>,
+    /// Where every secret comes from.
+    pub master_key: MasterKey,
+    /// Reads and writes events; the same one everywhere.
+    pub codec: Arc<Codec>,
+}
+
+/// Why the server did not start.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum StartError {
+    #[error("the journal cannot be opened: {0}")]
+    Journal(#[from] StoreError),
+    #[error("the default products cannot be defined: {0}")]
+    Products(#[from] CommandError),
+    #[error(transparent)]
+    Passwords(#[from] HashingFailed),
+    #[error(transparent)]
+    Tokens(#[from] BadKey),
+    #[error("metrics: {0}")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    /// Opens the journal, starts the projections, defines the default products.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
+        let Wiring { pool, sources, clock, master_key, codec } = wiring;
+        let options = JournalOptions {
+            queue: config.journal.queue,
+            batch_units: config.journal.batch,
+            store_patience: Duration::from_secs(config.journal.store_patience_seconds),
+            ..JournalOptions::default()
+        };
+        let journal = Journal::open(pool.clone(), sources.clone(), Arc::clone(&codec), options).await?;
+        let projections = Projections::start(pool.clone(), codec, journal.head());
+        products::ensure_defaults(&journal).await?;
+        let keys = Keys::derive(&master_key);
+        let issuer = (&config.auth.issuer, &config.auth.audience);
+        let tokens = AccessTokens::new(&keys.token_seed, issuer.0, issuer.1, config.auth.access_seconds)?;
+        Ok(Self(Arc::new(Parts {
+            auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
+            passwords: Passwords::new(&keys, sources.entropy)?,
+            guard: LoginGuard::default(),
+            limits: RateLimits::new(&config.limits, Instant::now()),
+            written: Written::default(),
+            freshness: projections.freshness(),
+            sandbox: config.sandbox.then(|| Sandbox::new(clock)),
+            metrics: metrics::install()?,
+            projections: Mutex::new(Some(projections)),
+            config,
+            pool,
+            journal,
+            keys,
+        })))
+    }
+
+    /// Waits until `models` contain what the caller wrote last, and what the request asks for.
+    ///
+    /// # Errors
+    /// 503, when they are not there in time.
+    pub async fn fresh(&self, caller: &Caller, wants: &Conditions, models: &[&str]) -> Result<(), Problem> {
+        let position = self.written.last(caller.user()).max(wants.min_position);
+        let patience = Duration::from_millis(self.config.projections.wait_millis);
+        self.freshness.wait(models, position, patience).await.map_err(|lagging| {
+            tracing::warn!(%lagging, "a reader waited in vain");
+            Problem::unavailable("what was written is not readable yet", 1)
+        })
+    }
+
+    /// How far each read model is; none once they are stopped.
+    #[must_use]
+    pub fn models(&self) -> Vec<ModelStatus> {
+        let projections = self.projections.lock().unwrap_or_else(PoisonError::into_inner);
+        projections.as_ref().map(Projections::status).unwrap_or_default()
+    }
+
+    /// Whether a request without a caller may be made at all.
+    ///
+    /// # Errors
+    /// 401, when `auth.require_client_token` is on and the token is not the client's.
+    pub fn admit_client(&self, headers: &axum::http::HeaderMap) -> Result<(), Problem> {
+        if !self.config.auth.require_client_token {
+            return Ok(());
+        }
+        let wanted = self.config.auth.client_token.as_ref().map(Secret::expose).unwrap_or_default();
+        let given = crate::auth::bearer(headers).unwrap_or_default();
+        // Equal time for every wrong token; the loader refuses a configuration without one.
+        aws_lc_rs::constant_time::verify_slices_are_equal(given.as_bytes(), wanted.as_bytes())
+            .map_err(|_| Problem::unauthenticated())
+    }
+
+    /// How long sessions live.
+    #[must_use]
+    pub fn lifetimes(&self) -> Lifetimes {
+        let auth = &self.config.auth;
+        Lifetimes {
+            refresh: auth.refresh_seconds,
+            remembered: auth.remembered_seconds,
+            absolute: auth.absolute_seconds,
+        }
+    }
+
+    /// Writes what is queued and stops.
+    pub async fn close(&self) {
+        self.journal.close().await;
+        let projections = self.projections.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(projections) = projections {
+            projections.stop().await;
+        }
+    }
+}
+
+/// Serves `app` until `stop` is ready, lets open requests finish, and closes the app.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve(
+    app: App,
+    listener: TcpListener,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    // Small answers must not wait for the client's acknowledgement (Nagle).
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY");
+        }
+    });
+    let service = router::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let stop = async move {
+        stop.await;
+        // The receiver lives as long as the server.
+        let _ = stopping.send(());
+    };
+    let server = axum::serve(listener, service).with_graceful_shutdown(stop);
+    let patience = Duration::from_secs(app.config.server.shutdown_seconds);
+    let result = tokio::select! {
+        result = server => result,
+        () = async { if stopped.await.is_ok() { tokio::time::sleep(patience).await } else { std::future::pending().await } } => {
+            tracing::warn!("some requests did not finish in time");
+            Ok(())
+        }
+    };
+    app.close().await;
+    result
+}

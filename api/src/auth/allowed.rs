@@ -1,0 +1,91 @@
+//! Permissions as types: a handler that takes `Allowed<ReadAccount>` cannot be reached without it.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use bursar_domain::kernel::Permission;
+
+use super::Caller;
+use crate::app::App;
+use crate::edge::Scope;
+use crate::problem::Problem;
+
+/// A permission at the level of types.
+pub trait Grant: Send + Sync + 'static {
+    /// Which one.
+    const PERMISSION: Permission;
+    /// Whether what it allows to write moves money.
+    const MONEY: bool = false;
+}
+
+/// Reading one's own accounts.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadAccount;
+
+impl Grant for ReadAccount {
+    const PERMISSION: Permission = Permission::ReadAccount;
+}
+
+/// Moving one's own money.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteTransactions;
+
+impl Grant for WriteTransactions {
+    const PERMISSION: Permission = Permission::WriteTransactions;
+    const MONEY: bool = true;
+}
+
+/// Staff at a till.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountOps;
+
+impl Grant for AccountOps {
+    const PERMISSION: Permission = Permission::AccountOps;
+    const MONEY: bool = true;
+}
+
+/// A caller with the permission `P`, within the limit for reads.
+#[derive(Debug, Clone)]
+pub struct Allowed<P>(Caller, PhantomData<P>);
+
+impl<P> Deref for Allowed<P> {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.0
+    }
+}
+
+impl<P: Grant> FromRequestParts<App> for Allowed<P> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let caller = app.auth.authenticate(&parts.headers).await?;
+        let scope = Scope::of(&parts.extensions);
+        scope.limit(app.limits.read(caller.user(), scope.started()))?;
+        permit::<P>(&caller)?;
+        Ok(Self(caller, PhantomData))
+    }
+}
+
+/// Whether the caller has the permission `P`.
+///
+/// # Errors
+/// 403.
+pub fn permit<P: Grant>(caller: &Caller) -> Result<(), Problem> {
+    if caller.may(P::PERMISSION) { Ok(()) } else { Err(Problem::permission_denied(P::PERMISSION)) }
+}
+
+/// Any caller whose token is good, within the limit for reads.
+impl FromRequestParts<App> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let caller = app.auth.authenticate(&parts.headers).await?;
+        let scope = Scope::of(&parts.extensions);
+        scope.limit(app.limits.read(caller.user(), scope.started()))?;
+        Ok(caller)
+    }
+}

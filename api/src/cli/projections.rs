@@ -1,0 +1,128 @@
+//! `bursar projections ...`: for people who keep the read models right.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bursar_domain::codec::Codec;
+use bursar_projections::{ModelState, Progress, Report, catalogue};
+use clap::{Args, Subcommand};
+
+use super::{Bar, Outcome};
+use crate::config::Config;
+use crate::database::Database;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// What read models there are and how far each has followed the log
+    List,
+    /// Build read models anew from the log and swap them in; the bank goes on meanwhile
+    Rebuild(Which),
+    /// Compare read models with the log; changes nothing
+    Verify(Which),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Which {
+    /// Names, as `projections list` shows them
+    #[arg(required_unless_present = "all")]
+    names: Vec<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+}
+
+pub(super) async fn run(config: &Config, command: Command) -> Outcome {
+    let database = Database::open(config).await?;
+    let outcome = match command {
+        Command::List => list(&database).await,
+        Command::Rebuild(which) => rebuild(&database, &which).await,
+        Command::Verify(which) => verify(&database, &which).await,
+    };
+    database.close().await;
+    outcome
+}
+
+async fn list(database: &Database) -> Outcome {
+    println!("{:<20} {:>12} {:>12} {:>10}  state", "read model", "position", "head", "lag");
+    for model in bursar_projections::read_status(&database.pool).await? {
+        let state = match &model.state {
+            ModelState::Following => "following".to_owned(),
+            ModelState::Parked { position, reason } => format!("parked at {position}: {reason}"),
+        };
+        println!("{:<20} {:>12} {:>12} {:>10}  {state}", model.name, model.position, model.head, model.lag);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Success, whatever the tables looked like before: they are right now.
+async fn rebuild(database: &Database, which: &Which) -> Outcome {
+    let bar = SharedBar::new("rebuild");
+    let codec = Arc::new(Codec::default());
+    let reports = bursar_projections::rebuild(&database.pool, &codec, &which.names(), &bar).await?;
+    bar.finish();
+    for report in &reports {
+        println!("{}: rebuilt; {}", report.model, what_differed(report));
+        differences(report);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Failure when any row differs.
+async fn verify(database: &Database, which: &Which) -> Outcome {
+    let bar = SharedBar::new("verify");
+    let codec = Arc::new(Codec::default());
+    let reports = bursar_projections::verify(&database.pool, &codec, &which.names(), &bar).await?;
+    bar.finish();
+    for report in &reports {
+        println!("{}: {}", report.model, what_differed(report));
+        differences(report);
+    }
+    let equal = reports.iter().all(|report| report.differing == 0);
+    Ok(if equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn what_differed(report: &Report) -> String {
+    match report.differing {
+        0 => format!("equal to the log at position {}", report.position),
+        rows => format!("{rows} rows differed from the log at position {}", report.position),
+    }
+}
+
+fn differences(report: &Report) {
+    for diff in &report.diffs {
+        let show = |row: &Option<serde_json::Value>| row.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+        println!("  from position {}, {} {}", diff.first_diverging_position, diff.table, diff.key);
+        println!("    expected {}", show(&diff.expected));
+        println!("    found    {}", show(&diff.actual));
+    }
+}
+
+impl Which {
+    fn names(&self) -> Vec<&str> {
+        if self.all {
+            catalogue().iter().map(|entry| entry.name).collect()
+        } else {
+            self.names.iter().map(String::as_str).collect()
+        }
+    }
+}
+
+/// A bar behind the read side's progress trait.
+struct SharedBar(Mutex<Bar>);
+
+impl SharedBar {
+    fn new(label: &'static str) -> Self {
+        Self(Mutex::new(Bar::new(label)))
+    }
+
+    fn finish(self) {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+    }
+}
+
+impl Progress for SharedBar {
+    fn advanced(&self, done: i64, total: i64) {
+        let mut bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.at(done.unsigned_abs(), total.unsigned_abs());
+    }
+}

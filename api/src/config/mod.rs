@@ -1,0 +1,203 @@
+//! Configuration: one typed struct, every default documented, unknown keys refused.
+//!
+//! Read in this order, later ones win: defaults, `bursar.toml`, environment (`BURSAR_SECTION_FIELD`), flags.
+
+mod load;
+mod secret;
+#[cfg(test)]
+mod tests;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use load::{ConfigError, Loader, reference};
+pub use secret::Secret;
+
+/// Declares a section: the struct, its defaults, and the doc lines that `bursar config` prints.
+macro_rules! section {
+    ($(#[doc = $about:literal])* $name:ident {
+        $($(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr,)*
+    }) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name {$(
+            $(#[doc = $doc])*
+            pub $field: $type,
+        )*}
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            /// Field and what it is for, in order.
+            pub(super) const DOCS: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($field), concat!($($doc),*)),)*];
+        }
+    };
+}
+
+section! {
+    /// Where the server listens and how long it waits.
+    Server {
+        /// Address and port to listen on.
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)),
+        /// Seconds until a request is answered 503. A write that was queued is carried out all the same.
+        request_seconds: u64 = 30,
+        /// Seconds that open requests get to finish when the server stops.
+        shutdown_seconds: u64 = 20,
+        /// Bytes a JSON body may have.
+        body_bytes: usize = 1024 * 1024,
+        /// Addresses of proxies whose X-Forwarded-For is believed.
+        trusted_proxies: Vec<IpAddr> = Vec::new(),
+        /// Whether writes that move money are refused without an Idempotency-Key.
+        require_idempotency_key: bool = false,
+    }
+}
+
+section! {
+    /// The Postgres that holds the bank.
+    Database {
+        /// Address of the server (DATABASE_URL works too); none for a private Postgres under data_dir.
+        url: Option<Secret> = None,
+        /// Connections for reading; the journal has one more for writing.
+        connections: u32 = 16,
+        /// Seconds to wait for a connection before answering 503.
+        acquire_seconds: u64 = 5,
+    }
+}
+
+section! {
+    /// Tokens and sessions.
+    Auth {
+        /// 32 bytes in base64url from which every key is derived; none to keep them in data_dir/master.key.
+        master_key: Option<Secret> = None,
+        /// Seconds an access token is good.
+        access_seconds: i64 = 900,
+        /// Seconds a refresh token is good.
+        refresh_seconds: i64 = 24 * 60 * 60,
+        /// Seconds a refresh token is good after a login with rememberMe.
+        remembered_seconds: i64 = 30 * 24 * 60 * 60,
+        /// Seconds after which a session ends, however often it is refreshed.
+        absolute_seconds: i64 = 90 * 24 * 60 * 60,
+        /// The iss claim of access tokens.
+        issuer: String = "bursar".to_owned(),
+        /// The aud claim of access tokens.
+        audience: String = "bursar".to_owned(),
+        /// Whether login, refresh, reset and registration need the client token in the Authorization header.
+        require_client_token: bool = false,
+        /// The token that client applications send there.
+        client_token: Option<Secret> = None,
+        /// Verified access tokens remembered, so that a signature is checked once.
+        remembered_tokens: usize = 100_000,
+    }
+}
+
+section! {
+    /// How often one caller may ask.
+    Limits {
+        /// Whether there are limits at all.
+        enabled: bool = true,
+        /// Reads a minute and caller.
+        reads_per_minute: u32 = 1200,
+        /// Writes a minute and caller.
+        writes_per_minute: u32 = 300,
+        /// Logins and refreshes a minute, address and user name.
+        logins_per_minute: u32 = 5,
+        /// Logins and refreshes a minute and address, whatever the user name.
+        logins_per_address_per_minute: u32 = 60,
+    }
+}
+
+section! {
+    /// The write side.
+    JournalSection {
+        /// Units of work that may wait; one more is answered 503.
+        queue: usize = 4096,
+        /// Units of work written at once.
+        batch: usize = 400,
+        /// Seconds the store may stay away before callers are told so.
+        store_patience_seconds: u64 = 10,
+    }
+}
+
+section! {
+    /// The read side.
+    Projections {
+        /// Milliseconds a read waits for the caller's own last write before it is answered 503.
+        wait_millis: u64 = 2000,
+        /// Events a read model may be behind before /readyz says so.
+        most_lag: i64 = 10_000,
+    }
+}
+
+section! {
+    /// Logs, traces and metrics.
+    Telemetry {
+        /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
+        log: String = "info,sqlx=warn".to_owned(),
+        /// Whether log lines are JSON.
+        json: bool = false,
+        /// Address of an OTLP/HTTP collector such as http://localhost:4318/v1/traces; none to send no traces.
+        otlp_endpoint: Option<String> = None,
+    }
+}
+
+/// Everything that can be set.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs, reason = "each section says what it is")]
+pub struct Config {
+    /// Where the embedded Postgres and the master key live.
+    pub data_dir: PathBuf,
+    /// Test bank: messages are shown instead of sent, and the clock can be moved. Never for real money.
+    pub sandbox: bool,
+    pub server: Server,
+    pub database: Database,
+    pub auth: Auth,
+    pub limits: Limits,
+    pub journal: JournalSection,
+    pub projections: Projections,
+    pub telemetry: Telemetry,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("./bursar-data"),
+            sandbox: false,
+            server: Server::default(),
+            database: Database::default(),
+            auth: Auth::default(),
+            limits: Limits::default(),
+            journal: JournalSection::default(),
+            projections: Projections::default(),
+            telemetry: Telemetry::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Name of the section (empty for the top), and its fields with their doc lines.
+    const SECTIONS: &'static [(&'static str, &'static [(&'static str, &'static str)])] = &[
+        (
+            "",
+            &[
+                ("data_dir", " Where the embedded Postgres and the master key live."),
+                ("sandbox", " Test bank: messages are shown instead of sent, the clock can be moved."),
+            ],
+        ),
+        ("server", Server::DOCS),
+        ("database", Database::DOCS),
+        ("auth", Auth::DOCS),
+        ("limits", Limits::DOCS),
+        ("journal", JournalSection::DOCS),
+        ("projections", Projections::DOCS),
+        ("telemetry", Telemetry::DOCS),
+    ];
+}

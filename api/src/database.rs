@@ -1,0 +1,151 @@
+//! The way to the Postgres that holds the bank: named, embedded, or embedded and already running.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
+
+use crate::config::Config;
+use crate::postgres::{Durability, EmbeddedPostgres, Options, PostgresError, refuse_unsafe};
+
+/// The schema of the one journal there is today.
+const JOURNAL: &str = "journal";
+/// What an unqualified table name means on every connection of ours.
+const SEARCH_PATH: &str = "journal,read,reference";
+/// The database an embedded Postgres holds the bank in.
+const BANK: &str = "bursar";
+
+/// Why the bank's database cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The embedded server, or what a server must promise.
+    #[error(transparent)]
+    Postgres(#[from] PostgresError),
+    /// The address, or the way to it.
+    #[error("the database cannot be reached: {0}")]
+    Unreachable(#[from] sqlx::Error),
+    /// A migration failed; those before it are in place, and the next start goes on with it.
+    #[error("the database cannot be brought to this version: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+}
+
+/// A pool, and the server behind it when it is ours.
+#[derive(Debug)]
+pub struct Database {
+    /// Connections that know the bank's schemas.
+    pub pool: PgPool,
+    /// Stopped when this value is dropped.
+    embedded: Option<EmbeddedPostgres>,
+}
+
+impl Database {
+    /// Opens the database named in the configuration, or the embedded one (joining it when another process of ours
+    /// runs it), refuses a server that may lose what it acknowledged, and brings the schemas to this version.
+    ///
+    /// # Errors
+    /// [`DatabaseError`], each with its remedy.
+    pub async fn open(config: &Config) -> Result<Self, DatabaseError> {
+        let (url, embedded) = match &config.database.url {
+            Some(url) => (url.expose().to_owned(), None),
+            None => private(&config.data_dir)?,
+        };
+        let options: PgConnectOptions = url.parse()?;
+        let mut connection = options.connect().await?;
+        refuse_unsafe(&mut connection, Durability::Required).await?;
+        connection.close().await?;
+        migrate(&options).await?;
+        let patience = Duration::from_secs(config.database.acquire_seconds);
+        let pool = pool(options, config.database.connections, patience);
+        Ok(Self { pool, embedded })
+    }
+
+    /// Where the bank lives, for people.
+    #[must_use]
+    pub fn whereabouts(&self) -> String {
+        let options = self.pool.connect_options();
+        let place = options.get_socket().map_or_else(
+            || format!("{}:{}", options.get_host(), options.get_port()),
+            |socket| socket.display().to_string(),
+        );
+        let kind = if self.embedded.is_some() { "embedded Postgres" } else { "Postgres" };
+        format!("{kind} at {place}, database {}", options.get_database().unwrap_or(BANK))
+    }
+
+    /// The process id of the embedded postmaster, for tests that kill it.
+    #[must_use]
+    pub const fn embedded(&self) -> Option<&EmbeddedPostgres> {
+        self.embedded.as_ref()
+    }
+
+    /// Ends all connections, then the server if it is ours.
+    pub async fn close(self) {
+        self.pool.close().await;
+        drop(self.embedded);
+    }
+}
+
+fn private(data_dir: &Path) -> Result<(String, Option<EmbeddedPostgres>), DatabaseError> {
+    if let Some(url) = EmbeddedPostgres::attach(data_dir, BANK) {
+        return Ok((url, None));
+    }
+    let server = EmbeddedPostgres::start(Options::new(data_dir))?;
+    Ok((server.url(BANK), Some(server)))
+}
+
+/// A pool whose connections know the bank's schemas and come back without an open transaction.
+#[must_use]
+pub fn pool(options: PgConnectOptions, connections: u32, patience: Duration) -> PgPool {
+    let options = options
+        .options([("search_path", SEARCH_PATH), ("idle_in_transaction_session_timeout", "60s")])
+        .log_slow_statements(log_level(), Duration::from_secs(1));
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(patience)
+        // A ping before each use costs a round trip; a dead connection shows soon enough, and is replaced.
+        .test_before_acquire(false)
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                // A future dropped inside `begin` leaves its transaction open: the next user must not inherit it.
+                if connection.is_in_transaction() {
+                    connection.execute("ROLLBACK").await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_lazy_with(options)
+}
+
+const fn log_level() -> tracing::log::LevelFilter {
+    tracing::log::LevelFilter::Warn
+}
+
+/// Each schema and how it is made.
+fn schemas() -> [(&'static str, Migrator); 2] {
+    [(JOURNAL, sqlx::migrate!("../migrations/journal")), ("read", sqlx::migrate!("../migrations/read"))]
+}
+
+/// A text that changes when any migration does: the name of a template database.
+#[must_use]
+pub fn version() -> String {
+    let migrations = schemas().map(|(_, migrator)| migrator.migrations).into_iter();
+    migrations.flat_map(|set| set.iter().map(|m| format!("{:?}", m.checksum)).collect::<Vec<_>>()).collect()
+}
+
+/// Brings every schema to this version. Several processes may try at once; one does it, the others wait.
+///
+/// # Errors
+/// [`DatabaseError`].
+pub async fn migrate(options: &PgConnectOptions) -> Result<(), DatabaseError> {
+    for (schema, migrations) in schemas() {
+        let mut connection: PgConnection =
+            options.clone().options([("search_path", schema)]).connect().await?;
+        // Two servers starting at once: CREATE SCHEMA IF NOT EXISTS alone may still collide.
+        connection.execute("SELECT pg_advisory_lock(hashtext('bursar.migrate'))").await?;
+        connection.execute(format!("CREATE SCHEMA IF NOT EXISTS {schema}").as_str()).await?;
+        migrations.run(&mut connection).await?;
+        connection.close().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The `pagination` object of lists.
+
+use bursar_projections::Page;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Which part of a list this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Pagination {
+    /// From 1.
+    page: u32,
+    /// Items a page, after clamping.
+    size: u32,
+    /// Items on all pages.
+    total: i64,
+    has_next: bool,
+    has_previous: bool,
+}
+
+impl Pagination {
+    /// Page `page` of a list of `total` items.
+    #[must_use]
+    pub fn of(page: Page, total: i64) -> Self {
+        Self {
+            page: page.page,
+            size: page.size,
+            total,
+            has_next: page.offset().saturating_add(page.limit()) < total,
+            has_previous: page.page > 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_page_has_no_next() {
+        let of = |page, total| {
+            let p = Pagination::of(Page { page, size: 20 }, total);
+            (p.has_next, p.has_previous)
+        };
+        assert_eq!(of(1, 0), (false, false));
+        assert_eq!(of(1, 21), (true, false));
+        assert_eq!(of(2, 40), (false, true));
+        assert_eq!(of(9, 40), (false, true));
+    }
+}

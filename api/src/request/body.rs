@@ -1,0 +1,48 @@
+//! From bytes to a checked request.
+
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde_json::Value;
+
+use super::fields::Field;
+use crate::problem::Problem;
+
+/// The bytes of a JSON body.
+///
+/// # Errors
+/// 415 when it is not JSON, 413 above `most` bytes, 400 when the client stops half-way.
+pub async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
+    if !is_json(headers) {
+        let detail = "the body must be JSON, with Content-Type: application/json";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", detail));
+    }
+    match Limited::new(body, most).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let detail = format!("the body has more than {most} bytes");
+            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "TOO_LARGE", detail))
+        }
+        Err(_) => Err(Problem::bad_request("", "INCOMPLETE", "the body ended early")),
+    }
+}
+
+/// The request in `bytes`.
+///
+/// # Errors
+/// 400 with every field that is wrong.
+pub fn parse<T: Field>(bytes: &[u8]) -> Result<T, Problem> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|e| {
+        // The message names line and column, never the text.
+        let message = format!("not JSON: line {} column {}", e.line(), e.column());
+        Problem::bad_request("", "MALFORMED_JSON", message)
+    })?;
+    T::read(value).map_err(Problem::invalid)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(Ok(media)) = headers.get(CONTENT_TYPE).map(|value| value.to_str()) else { return false };
+    let media = media.split(';').next().unwrap_or("").trim();
+    media.eq_ignore_ascii_case("application/json")
+}

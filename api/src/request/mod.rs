@@ -1,0 +1,74 @@
+//! What a request says, checked before a handler sees it.
+//!
+//! | extractor | for |
+//! |---|---|
+//! | [`Write`] | a write: caller, permission, limit, body with all its errors, idempotency key |
+//! | [`Submission`] | a write without a caller: login, refresh |
+//! | [`Queried`] | query parameters |
+//! | [`AccountPath`] | the account number in the path |
+//! | [`Conditions`] | `If-None-Match`, `Bursar-Min-Position` |
+
+mod body;
+mod fields;
+mod query;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::header::IF_NONE_MATCH;
+use axum::http::request::Parts;
+use bursar_domain::{AccountNumber, Position};
+
+pub use fields::{Faults, Field, Fields, Frequency, Ignored, Minor, Secret, Text, fault};
+pub use query::{AsOfParams, DateRange, PageParams, Params, Queried, Query, RangeParams};
+pub use write::{Submission, Write};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// The account number of the path. One that cannot exist is answered like one that does not.
+#[derive(Debug, Clone)]
+pub struct AccountPath(pub AccountNumber);
+
+impl FromRequestParts<App> for AccountPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let params = params.map_err(|_| Problem::not_found("account"))?;
+        let number = params.iter().find(|(name, _)| *name == "accountNo").map(|(_, text)| text.parse());
+        number.and_then(Result::ok).map(Self).ok_or_else(|| Problem::not_found("account"))
+    }
+}
+
+/// Headers that say what an answer must be to be of use.
+#[derive(Debug, Clone, Default)]
+pub struct Conditions {
+    /// The entity tags the client has.
+    pub none_match: Option<String>,
+    /// The position the answer must include.
+    pub min_position: Position,
+}
+
+impl FromRequestParts<App> for Conditions {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let min_position = match parts.headers.get("bursar-min-position") {
+            None => 0,
+            Some(value) => {
+                let position = value.to_str().ok().and_then(|text| text.parse().ok()).filter(|p| *p >= 0);
+                position.ok_or_else(|| {
+                    Problem::bad_request(
+                        "/Bursar-Min-Position",
+                        "MALFORMED",
+                        "expected a position of the log",
+                    )
+                })?
+            }
+        };
+        let none_match = parts.headers.get(IF_NONE_MATCH).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        Ok(Self { none_match, min_position })
+    }
+}

@@ -1,0 +1,48 @@
+//! Every route of the server, in one place.
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::app::App;
+use crate::edge::edge;
+use crate::problem::Problem;
+use crate::{accounts, openapi, operations, payments, products, sandbox, sessions, staff};
+
+/// The routes of the interface, documented; `sandbox` adds those of a test bank.
+fn documented(sandboxed: bool) -> OpenApiRouter<App> {
+    let routes = OpenApiRouter::with_openapi(openapi::base())
+        .merge(sessions::routes())
+        .merge(payments::routes())
+        .merge(accounts::routes())
+        .merge(products::routes())
+        .merge(staff::routes())
+        .merge(operations::routes());
+    if sandboxed { routes.merge(sandbox::routes()) } else { routes }
+}
+
+/// The OpenAPI document, sandbox routes included: what `api/openapi.json` holds.
+#[must_use]
+pub fn document() -> OpenApi {
+    documented(true).into_openapi()
+}
+
+/// The whole server: routes, document, `/docs`, and the edge around them.
+pub fn router(app: App) -> Router {
+    let (routes, document) = documented(app.config.sandbox).split_for_parts();
+    routes
+        .merge(SwaggerUi::new("/docs").url("/openapi.json", document))
+        .fallback(|| async { Problem::not_found("resource") })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "METHOD_NOT_ALLOWED",
+                "this resource has no such method",
+            )
+        })
+        .layer(from_fn_with_state(app.clone(), edge))
+        .with_state(app)
+}

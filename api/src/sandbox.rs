@@ -1,0 +1,189 @@
+//! What only a test bank has: the messages it would have sent, and a clock that can be moved.
+//!
+//! Elsewhere these routes do not exist: the router leaves them out, so that they answer like any unknown path.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::State;
+use bursar_domain::Clock as _;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::openapi::PublicProblems;
+use crate::problem::Problem;
+use crate::request;
+use crate::request::{Params, Queried, Query, Submission};
+use crate::sources::BankClock;
+
+/// Messages kept; the oldest go first.
+const MOST: usize = 1_000;
+/// The clock is moved at most this far at once.
+const FARTHEST: SignedDuration = SignedDuration::from_hours(24 * 366 * 10);
+
+/// The routes of this area.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_messages)).routes(routes!(move_clock))
+}
+
+/// A message to a customer.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// `SMS`, `EMAIL` or `PUSH`.
+    pub channel: &'static str,
+    /// Email address or phone number.
+    pub to: String,
+    /// What it is about.
+    pub subject: String,
+    /// What people read.
+    pub body: String,
+    /// What it is for: `code`, `token`, `link` ...
+    pub data: Value,
+    /// When.
+    pub sent_at: Timestamp,
+}
+
+/// The test bank's outbox and clock.
+#[derive(Debug)]
+pub struct Sandbox {
+    clock: Option<Arc<BankClock>>,
+    messages: Mutex<VecDeque<Message>>,
+}
+
+impl Sandbox {
+    /// An empty outbox, and the clock to move.
+    #[must_use]
+    pub fn new(clock: Option<Arc<BankClock>>) -> Self {
+        Self { clock, messages: Mutex::default() }
+    }
+
+    /// Keeps a message instead of sending it.
+    pub fn keep(&self, message: Message) {
+        let mut messages = self.messages();
+        if messages.len() >= MOST {
+            messages.pop_front();
+        }
+        messages.push_back(message);
+    }
+
+    /// The messages to somebody, or to everybody, newest first.
+    #[must_use]
+    pub fn sent(&self, to: Option<&str>) -> Vec<Message> {
+        self.messages().iter().rev().filter(|m| to.is_none_or(|to| m.to == to)).cloned().collect()
+    }
+
+    fn messages(&self) -> MutexGuard<'_, VecDeque<Message>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn sandbox(app: &App) -> Result<&Sandbox, Problem> {
+    app.sandbox.as_ref().ok_or_else(|| Problem::not_found("resource"))
+}
+
+/// Messages "sent".
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Messages {
+    messages: Vec<Message>,
+}
+
+struct MessageQuery(Option<String>);
+
+impl Query for MessageQuery {
+    fn read(params: &mut Params) -> Option<Self> {
+        Some(Self(params.text("to")))
+    }
+}
+
+/// Whose messages.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code, reason = "documents what MessageQuery reads")]
+struct MessageParams {
+    /// Email address or phone number.
+    to: Option<String>,
+}
+
+/// Sandbox: the codes and mails the bank would have sent, newest first.
+#[utoipa::path(
+    get, path = "/v1/sandbox/messages", tag = "Sandbox", security(()), params(MessageParams),
+    responses((status = 200, description = "The messages.", body = Messages), PublicProblems)
+)]
+async fn list_messages(
+    State(app): State<App>,
+    Queried(MessageQuery(to)): Queried<MessageQuery>,
+) -> Result<Answer<Messages>, Problem> {
+    Ok(Answer::ok(Messages { messages: sandbox(&app)?.sent(to.as_deref()) }))
+}
+
+request! {
+    /// By how much, or to when, the clock moves forward; one of the two.
+    ClockRequest {
+        /// ISO 8601 duration, such as `P1D`.
+        advance: Option<SignedDuration> as Option<String> = "advance",
+        /// A time in the future.
+        to: Option<Timestamp> as Option<Timestamp> = "to",
+    }
+}
+
+/// The bank's time.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClockResult {
+    now: Timestamp,
+}
+
+/// Sandbox: moves the bank's clock forward.
+#[utoipa::path(
+    post, path = "/v1/sandbox/clock", tag = "Sandbox", security(()), request_body = ClockRequest,
+    responses((status = 200, description = "Moved.", body = ClockResult), PublicProblems)
+)]
+async fn move_clock(
+    State(app): State<App>,
+    submission: Submission<ClockRequest>,
+) -> Result<Answer<ClockResult>, Problem> {
+    let clock = sandbox(&app)?.clock.as_ref().ok_or_else(|| Problem::not_found("resource"))?;
+    let body = submission.body;
+    let step = match (body.advance, body.to) {
+        (Some(step), None) => step,
+        (None, Some(to)) => to.duration_since(clock.now()),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Problem::bad_request("/advance", "CONFLICT", "give advance or to, one of them"));
+        }
+    };
+    if step.is_negative() || step > FARTHEST {
+        let message = "the clock moves forward, at most ten years at once";
+        return Err(Problem::bad_request("/advance", "OUT_OF_RANGE", message));
+    }
+    clock.advance(step);
+    Ok(Answer::ok(ClockResult { now: clock.now() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outbox_is_bounded_and_newest_first() {
+        let sandbox = Sandbox::new(None);
+        for n in 0..MOST + 5 {
+            sandbox.keep(Message {
+                channel: "EMAIL",
+                to: if n % 2 == 0 { "ada" } else { "bola" }.to_owned(),
+                subject: n.to_string(),
+                body: String::new(),
+                data: Value::Null,
+                sent_at: Timestamp::UNIX_EPOCH,
+            });
+        }
+        assert_eq!(sandbox.sent(None).len(), MOST);
+        assert_eq!(sandbox.sent(Some("ada"))[0].subject, (MOST + 4).to_string());
+        assert_eq!(sandbox.sent(Some("ada")).len(), MOST / 2);
+    }
+}

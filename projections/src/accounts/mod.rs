@@ -1,0 +1,343 @@
+//! Customer accounts: the contract, and the balances the analyst joins. The queries take balances and status
+//! from the ledger itself, so that an answer is never older than the last commit.
+
+mod query;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use bursar_domain::accounts::{AccountEvent, Opened, SavingsPlan};
+use bursar_domain::kernel::UserId;
+use bursar_domain::ledger::{AccountStatus, Posting};
+use bursar_domain::payments::PaymentEvent;
+use bursar_domain::products::AccountType;
+use bursar_domain::{AccountNumber, Currency, Event, Kind, Position, Recorded};
+use jiff::Timestamp;
+use jiff_sqlx::ToSqlx;
+use rust_decimal::Decimal;
+use serde::Serialize;
+use sqlx::PgConnection;
+use sqlx::types::Json;
+
+pub use query::{AccountFilter, AccountSort, find, of_owner, owned};
+
+use crate::read_model::{FoldError, ReadModel, Table};
+use crate::row::decoded;
+use crate::window::Window;
+
+/// A customer account; sums in minor units of `currency`. The field names are the table's columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Ten digits.
+    pub account_number: AccountNumber,
+    /// Who holds it.
+    pub owner: UserId,
+    /// The name on it.
+    pub account_name: String,
+    /// Its kind.
+    pub account_type: AccountType,
+    /// The product it was opened on.
+    pub product_id: String,
+    /// The product's name then.
+    pub product_name: String,
+    /// Its one currency.
+    pub currency: Currency,
+    /// Whether money may move.
+    pub status: AccountStatus,
+    /// Sum of all postings.
+    pub ledger_balance: i64,
+    /// What a debit may take.
+    pub available_balance: i64,
+    /// Percent a year.
+    pub interest_rate: Decimal,
+    /// What must stay in it.
+    pub minimum_balance: i64,
+    /// How far below zero it may go.
+    pub overdraft_limit: i64,
+    /// What it may hold at most.
+    pub maximum_balance: Option<i64>,
+    /// Outgoing debits a UTC day.
+    pub daily_limit: Option<i64>,
+    /// Outgoing debits a UTC month.
+    pub monthly_limit: Option<i64>,
+    /// What comes with it.
+    pub features: Vec<String>,
+    /// Whether it is the first account of its owner.
+    pub is_default: bool,
+    /// The goal of a target savings account.
+    pub savings_goal: Option<i64>,
+    /// How often its owner plans to save.
+    pub savings_frequency: Option<String>,
+    /// Each planned contribution.
+    pub savings_amount: Option<i64>,
+    /// When the savings plan ends.
+    pub maturity_at: Option<Timestamp>,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it was last posted to.
+    pub last_transaction_at: Option<Timestamp>,
+    /// Position of the last event that changed the row.
+    pub last_position: Position,
+}
+
+impl Account {
+    fn opened(event: &Recorded, opened: &Opened, is_default: bool) -> Self {
+        let (plan, terms) = (opened.plan.clone().unwrap_or_default(), &opened.terms);
+        let SavingsPlan { goal, frequency, amount, maturity_date } = plan;
+        Self {
+            account_number: event.stream.id.as_str().into(),
+            owner: terms.owner,
+            account_name: opened.name.or_erased().to_owned(),
+            account_type: opened.account_type,
+            product_id: opened.product_id.clone(),
+            product_name: opened.product_name.clone(),
+            currency: terms.currency,
+            status: AccountStatus::Active,
+            ledger_balance: 0,
+            available_balance: terms.overdraft_limit.saturating_sub(terms.minimum_balance),
+            interest_rate: opened.interest_rate,
+            minimum_balance: terms.minimum_balance,
+            overdraft_limit: terms.overdraft_limit,
+            maximum_balance: terms.maximum_balance,
+            daily_limit: terms.daily_limit,
+            monthly_limit: terms.monthly_limit,
+            features: opened.features.clone(),
+            is_default,
+            savings_goal: goal,
+            savings_frequency: frequency,
+            savings_amount: amount,
+            maturity_at: maturity_date,
+            opened_at: event.recorded_at,
+            last_transaction_at: None,
+            last_position: event.position,
+        }
+    }
+
+    const fn standing(&self) -> Standing {
+        Standing {
+            status: self.status,
+            ledger_balance: self.ledger_balance,
+            available_balance: self.available_balance,
+            last_transaction_at: self.last_transaction_at,
+            last_position: self.last_position,
+        }
+    }
+
+    const fn stand(&mut self, now: Standing) {
+        self.status = now.status;
+        self.ledger_balance = now.ledger_balance;
+        self.available_balance = now.available_balance;
+        self.last_transaction_at = now.last_transaction_at;
+        self.last_position = now.last_position;
+    }
+}
+
+/// The columns that change after the opening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Standing {
+    status: AccountStatus,
+    ledger_balance: i64,
+    available_balance: i64,
+    last_transaction_at: Option<Timestamp>,
+    last_position: Position,
+}
+
+impl Standing {
+    fn post(&mut self, posting: &Posting, event: &Recorded) -> Result<(), FoldError> {
+        let expected = i128::from(self.ledger_balance) + i128::from(posting.amount);
+        if expected != i128::from(posting.balance) {
+            let account = posting.account.clone();
+            return Err(FoldError::BrokenBalance { account, expected, found: posting.balance });
+        }
+        // What is available moves with the balance: holds and terms are not touched by a posting.
+        let available = self.available_balance.checked_add(posting.amount);
+        self.available_balance = available.ok_or_else(|| FoldError::Overflow(posting.account.clone()))?;
+        self.ledger_balance = posting.balance;
+        self.last_transaction_at = Some(event.recorded_at);
+        self.last_position = event.position;
+        Ok(())
+    }
+}
+
+/// The read model behind the queries of this module.
+#[derive(Debug, Default)]
+pub struct Accounts {
+    standings: Window<AccountNumber, Standing>,
+    /// Accounts the table does not have yet.
+    opened: Vec<Account>,
+    /// Owners known to have an account.
+    owners: HashSet<UserId>,
+}
+
+impl ReadModel for Accounts {
+    const NAME: &'static str = "accounts";
+    const READS: &'static [Kind] = &[Kind::Account, Kind::Payment];
+    const TABLES: &'static [Table] = &[Table {
+        name: "accounts",
+        key: &["account_number"],
+        position: "last_position",
+        append_only: false,
+    }];
+
+    async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
+        let (numbers, owners) = self.missing(events);
+        if !numbers.is_empty() {
+            self.load_standings(db, &numbers).await?;
+        }
+        if !owners.is_empty() {
+            let found =
+                sqlx::query_scalar!("SELECT DISTINCT owner FROM accounts WHERE owner = ANY($1)", &owners);
+            for owner in found.fetch_all(db).await? {
+                self.owners.insert(crate::row::parsed(&owner)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        match &event.event {
+            Event::Account(AccountEvent::Opened(opened)) => {
+                let is_default = self.owners.insert(opened.terms.owner);
+                let account = Account::opened(event, opened, is_default);
+                self.standings.insert(&account.account_number, account.standing());
+                self.opened.push(account);
+                Ok(())
+            }
+            Event::Account(AccountEvent::Frozen { .. }) => self.set_status(event, AccountStatus::Frozen),
+            Event::Account(AccountEvent::Unfrozen { .. }) => self.set_status(event, AccountStatus::Active),
+            Event::Payment(PaymentEvent::Completed(payment)) => {
+                let customers = payment.postings.iter().filter(|line| !line.account.is_internal());
+                for posting in customers {
+                    self.standing(&posting.account)?.post(posting, event)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn pending(&self) -> usize {
+        self.standings.pending()
+    }
+
+    async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        self.insert_opened(db).await?;
+        self.update_standings(db).await?;
+        if self.standings.saved() {
+            self.owners.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Accounts {
+    fn standing(&mut self, number: &AccountNumber) -> Result<&mut Standing, FoldError> {
+        self.standings.change(number).ok_or_else(|| FoldError::UnknownAccount(number.clone()))
+    }
+
+    fn set_status(&mut self, event: &Recorded, status: AccountStatus) -> Result<(), FoldError> {
+        let standing = self.standing(&event.stream.id.as_str().into())?;
+        standing.status = status;
+        standing.last_position = event.position;
+        Ok(())
+    }
+
+    /// Accounts and owners that `events` speak of and memory does not have.
+    fn missing(&self, events: &[Recorded]) -> (Vec<String>, Vec<String>) {
+        let (mut numbers, mut owners) = (HashSet::new(), HashSet::new());
+        for event in events {
+            match &event.event {
+                Event::Account(AccountEvent::Opened(opened)) => {
+                    owners.extend(Some(opened.terms.owner).filter(|owner| !self.owners.contains(owner)));
+                }
+                Event::Account(AccountEvent::Frozen { .. } | AccountEvent::Unfrozen { .. }) => {
+                    let number = AccountNumber::from(event.stream.id.as_str());
+                    if !self.standings.holds(&number) {
+                        numbers.insert(number);
+                    }
+                }
+                Event::Payment(PaymentEvent::Completed(payment)) => {
+                    let unknown = |line: &&Posting| !self.standings.holds(&line.account);
+                    numbers.extend(payment.postings.iter().filter(unknown).map(|line| line.account.clone()));
+                }
+                _ => {}
+            }
+        }
+        let numbers = numbers.into_iter().filter(|number| !number.is_internal());
+        (
+            numbers.map(|number| number.to_string()).collect(),
+            owners.into_iter().map(|owner| owner.to_string()).collect(),
+        )
+    }
+
+    async fn load_standings(&mut self, db: &mut PgConnection, numbers: &[String]) -> sqlx::Result<()> {
+        let rows = sqlx::query!(
+            r#"SELECT account_number, status, ledger_balance, available_balance,
+                      last_transaction_at AS "last_transaction_at: jiff_sqlx::Timestamp", last_position
+               FROM accounts WHERE account_number = ANY($1)"#,
+            numbers
+        );
+        for row in rows.fetch_all(db).await? {
+            let standing = Standing {
+                status: decoded(&row.status)?,
+                ledger_balance: row.ledger_balance,
+                available_balance: row.available_balance,
+                last_transaction_at: row.last_transaction_at.map(jiff_sqlx::Timestamp::to_jiff),
+                last_position: row.last_position,
+            };
+            self.standings.loaded(row.account_number.as_str().into(), standing);
+        }
+        Ok(())
+    }
+
+    async fn insert_opened(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        if self.opened.is_empty() {
+            return Ok(());
+        }
+        for account in &mut self.opened {
+            if let Some(&now) = self.standings.settle(&account.account_number) {
+                account.stand(now);
+            }
+        }
+        sqlx::query!(
+            "INSERT INTO accounts SELECT * FROM json_populate_recordset(NULL::accounts, $1)",
+            Json(&self.opened) as _
+        )
+        .execute(db)
+        .await?;
+        self.opened.clear();
+        Ok(())
+    }
+
+    async fn update_standings(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        let changed: Vec<(&AccountNumber, &Standing)> = self.standings.changed().collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<&str> = changed.iter().map(|(number, _)| number.as_str()).collect();
+        let statuses: Vec<&str> = changed.iter().map(|(_, now)| now.status.as_str()).collect();
+        let ledger: Vec<i64> = changed.iter().map(|(_, now)| now.ledger_balance).collect();
+        let available: Vec<i64> = changed.iter().map(|(_, now)| now.available_balance).collect();
+        let posted: Vec<_> =
+            changed.iter().map(|(_, now)| now.last_transaction_at.map(ToSqlx::to_sqlx)).collect();
+        let positions: Vec<i64> = changed.iter().map(|(_, now)| now.last_position).collect();
+        sqlx::query!(
+            "UPDATE accounts a
+             SET status = n.status, ledger_balance = n.ledger, available_balance = n.available,
+                 last_transaction_at = n.posted, last_position = n.position
+             FROM UNNEST($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[])
+                  AS n (number, status, ledger, available, posted, position)
+             WHERE a.account_number = n.number COLLATE \"C\"",
+            numbers as _,
+            statuses as _,
+            &ledger,
+            &available,
+            posted as _,
+            &positions
+        )
+        .execute(db)
+        .await?;
+        Ok(())
+    }
+}

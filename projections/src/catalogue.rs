@@ -1,0 +1,41 @@
+//! Every read model, listed once. A new one is one line at the end of this file.
+
+use bursar_domain::Kind;
+
+use crate::read_model::{Model, ReadModel, Table};
+
+/// What is known of a read model without its rows.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// The nouns whose events it folds.
+    pub reads: &'static [Kind],
+    /// Its tables.
+    pub tables: &'static [Table],
+    pub(crate) fresh: fn() -> Box<dyn Model>,
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Entry {
+    const fn of<M: ReadModel>() -> Self {
+        Self { name: M::NAME, reads: M::READS, tables: M::TABLES, fresh: || Box::new(M::default()) }
+    }
+}
+
+/// All read models.
+#[must_use]
+pub const fn catalogue() -> &'static [Entry] {
+    const {
+        &[
+            Entry::of::<crate::accounts::Accounts>(),
+            Entry::of::<crate::daily_balances::DailyBalances>(),
+            Entry::of::<crate::products::Products>(),
+            Entry::of::<crate::statement_entries::StatementEntries>(),
+        ]
+    }
+}

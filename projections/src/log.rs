@@ -1,0 +1,90 @@
+//! Reading the log in batches.
+
+use bursar_domain::codec::{Codec, Stored};
+use bursar_domain::{Kind, Position, Recorded};
+use futures_util::TryStreamExt;
+use sqlx::{PgConnection, Row};
+
+/// The most events one batch holds: large enough to spread the round trips thin, small enough to stay in a cache.
+pub(crate) const BATCH: usize = 5_000;
+
+/// A stretch of the log, decoded once for every model that wants it.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// The events of the wanted nouns, in order.
+    pub(crate) events: Vec<Recorded>,
+    /// Those of them that could not be read.
+    pub(crate) unreadable: Vec<Unreadable>,
+    /// Everything up to here was looked at.
+    pub(crate) upto: Position,
+    /// How many events were looked at, of whatever noun.
+    pub(crate) seen: usize,
+}
+
+/// An event that could not be decoded.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    pub(crate) position: Position,
+    pub(crate) kind: Kind,
+    pub(crate) reason: String,
+}
+
+impl Batch {
+    /// The events with `after < position <= upto`.
+    pub(crate) fn between(&self, after: Position, upto: Position) -> &[Recorded] {
+        let start = self.events.partition_point(|event| event.position <= after);
+        let end = self.events.partition_point(|event| event.position <= upto);
+        self.events.get(start..end).unwrap_or_default()
+    }
+}
+
+/// Reads up to `limit` events with `after < position <= upto`, and decodes those of the nouns `wanted`. An
+/// event of any other noun is passed over, readable or not.
+pub(crate) async fn read(
+    db: &mut PgConnection,
+    codec: &Codec,
+    wanted: &[Kind],
+    (after, upto): (Position, Position),
+    limit: usize,
+) -> sqlx::Result<Batch> {
+    // Not the checked macro: it would copy each column into a `String` of its own.
+    let query = sqlx::query(
+        "SELECT position, sequence, recorded_at, aggregate_type, aggregate_id, event_type, event_version,
+                payload::text, metadata::text
+         FROM events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3",
+    );
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = query.bind(after).bind(upto).bind(limit).fetch(db);
+    let mut batch = Batch { upto: after, ..Batch::default() };
+    while let Some(row) = rows.try_next().await? {
+        batch.upto = row.try_get(0)?;
+        batch.seen += 1;
+        let aggregate_type: &str = row.try_get(3)?;
+        let Some(kind) = wanted.iter().copied().find(|kind| kind.as_str() == aggregate_type) else {
+            continue;
+        };
+        let stored = Stored {
+            position: batch.upto,
+            sequence: row.try_get(1)?,
+            recorded_at: row.try_get::<jiff_sqlx::Timestamp, _>(2)?.to_jiff(),
+            aggregate_type,
+            aggregate_id: row.try_get(4)?,
+            event_type: row.try_get(5)?,
+            event_version: row.try_get(6)?,
+            payload: row.try_get(7)?,
+            metadata: row.try_get(8)?,
+        };
+        match codec.read(&stored) {
+            Ok(event) => batch.events.push(event),
+            Err(e) => {
+                batch.unreadable.push(Unreadable { position: batch.upto, kind, reason: e.to_string() });
+            }
+        }
+    }
+    Ok(batch)
+}
+
+/// Position of the last event.
+pub(crate) async fn head(db: &mut PgConnection) -> sqlx::Result<Position> {
+    sqlx::query_scalar!("SELECT position FROM head").fetch_one(db).await
+}

@@ -1,0 +1,174 @@
+//! Tables beside the live ones: the same names in a schema of their own.
+
+use bursar_domain::Position;
+use sqlx::{PgConnection, Row};
+
+use crate::read_model::{Poison, Table};
+use crate::runner::Checkpoint;
+
+/// The schema of the live tables, the schema next to it, and the tables that are built there.
+pub(super) struct Shadow {
+    /// Quoted, as SQL writes it; so is `next`.
+    pub(super) live: String,
+    pub(super) next: String,
+    tables: Vec<&'static Table>,
+}
+
+/// What `CREATE TABLE ... (LIKE ...)` leaves behind: storage parameters, the table's comment, grants.
+const DRESS: &str = "
+    SELECT format('ALTER TABLE %s.%I SET (%s)', $2, relname, array_to_string(reloptions, ', '))
+      FROM pg_class WHERE oid = $1::regclass AND reloptions IS NOT NULL
+    UNION ALL
+    SELECT format('COMMENT ON TABLE %s.%I IS %L', $2, relname, obj_description(oid, 'pg_class'))
+      FROM pg_class WHERE oid = $1::regclass AND obj_description(oid, 'pg_class') IS NOT NULL
+    UNION ALL
+    SELECT format('GRANT %s ON %s.%I TO %s', a.privilege_type, $2, relname,
+                  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
+      FROM pg_class, aclexplode(relacl) a WHERE oid = $1::regclass AND a.grantee <> relowner";
+
+/// The constraints that are indexes, and the other indexes, under the names they have on the live table.
+const INDEX: &str = "
+    SELECT format('ALTER TABLE %s.%I ADD CONSTRAINT %I %s', $2, relname, conname, pg_get_constraintdef(k.oid))
+      FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+     WHERE k.conrelid = $1::regclass AND k.contype IN ('p', 'u', 'x')
+    UNION ALL
+    SELECT replace(pg_get_indexdef(i.indexrelid), format(' ON %s ', $1), format(' ON %s.%I ', $2, relname))
+      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+     WHERE i.indrelid = $1::regclass
+       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid)";
+
+impl Shadow {
+    /// Creates empty tables, and makes unqualified names on `db` mean them. From here on `db` cannot touch a
+    /// live table by accident.
+    pub(super) async fn create(db: &mut PgConnection, tables: Vec<&'static Table>) -> sqlx::Result<Self> {
+        let row = sqlx::query(
+            "SELECT quote_ident(nspname), quote_ident(nspname || '_next'),
+                    (SELECT string_agg(quote_ident(CASE s WHEN nspname THEN nspname || '_next' ELSE s END), ', ' ORDER BY place)
+                       FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (s, place))
+             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = 'checkpoints'::regclass",
+        )
+        .fetch_one(&mut *db)
+        .await?;
+        let shadow = Self { live: row.try_get(0)?, next: row.try_get(1)?, tables };
+        let path: String = row.try_get(2)?;
+        // Sorting, hashing and indexing whole tables is what this connection is for.
+        for setting in
+            ["maintenance_work_mem = '256MB'", "work_mem = '64MB'", &format!("search_path = {path}")]
+        {
+            execute(db, &format!("SET {setting}")).await?;
+        }
+        shadow.drop_schema(db).await?;
+        execute(db, &format!("CREATE SCHEMA {}", shadow.next)).await?;
+        for table in &shadow.tables {
+            let (live, next) = (shadow.live(table), shadow.next(table));
+            execute(db, &format!("CREATE TABLE {next} (LIKE {live} INCLUDING ALL EXCLUDING INDEXES)"))
+                .await?;
+            shadow.run_all(db, DRESS, table).await?;
+            if !table.append_only {
+                shadow.run_all(db, INDEX, table).await?;
+            }
+        }
+        Ok(shadow)
+    }
+
+    pub(super) fn live(&self, table: &Table) -> String {
+        format!("{}.{}", self.live, table.name)
+    }
+
+    pub(super) fn next(&self, table: &Table) -> String {
+        format!("{}.{}", self.next, table.name)
+    }
+
+    /// Indexes what was filled without, and tells the planner what is there.
+    pub(super) async fn finish(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        for table in &self.tables {
+            if table.append_only {
+                self.run_all(db, INDEX, table).await?;
+            }
+            execute(db, &format!("ANALYZE {}", self.next(table))).await?;
+        }
+        Ok(())
+    }
+
+    /// The live checkpoints of `models`, in their order; locked until the transaction ends, if so wanted.
+    pub(super) async fn checkpoints(
+        &self,
+        db: &mut PgConnection,
+        models: &[String],
+        lock: bool,
+    ) -> sqlx::Result<Vec<Checkpoint>> {
+        let lock = if lock { "FOR UPDATE" } else { "" };
+        let sql = format!(
+            "SELECT position, generation, poison, reason FROM {}.checkpoints WHERE model = ANY($1)
+             ORDER BY array_position($1, model) {lock}",
+            self.live
+        );
+        let rows = sqlx::query(&sql).bind(models).fetch_all(db).await?;
+        let checkpoint = |row: &sqlx::postgres::PgRow| {
+            let reason: Option<String> = row.try_get(3)?;
+            let poison: Option<Position> = row.try_get(2)?;
+            Ok(Checkpoint {
+                position: row.try_get(0)?,
+                generation: row.try_get(1)?,
+                poison: poison.map(|position| Poison { position, reason: reason.unwrap_or_default() }),
+            })
+        };
+        rows.iter().map(checkpoint).collect()
+    }
+
+    /// Locks the live tables, or gives up soon: whoever reads them after us waits behind us.
+    pub(super) async fn lock_live(&self, db: &mut PgConnection) -> sqlx::Result<bool> {
+        execute(db, "SET LOCAL lock_timeout = '500ms'").await?;
+        let tables: Vec<String> = self.tables.iter().map(|table| self.live(table)).collect();
+        let locked = execute(db, &format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables.join(", "))).await;
+        match locked {
+            Ok(()) => Ok(true),
+            // lock_not_available
+            Err(e) if e.as_database_error().is_some_and(|e| e.code().as_deref() == Some("55P03")) => {
+                Ok(false)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Puts the tables in the place of the live ones, which go.
+    pub(super) async fn swap(
+        &self,
+        db: &mut PgConnection,
+        models: &[String],
+        positions: &[Position],
+    ) -> sqlx::Result<()> {
+        for table in &self.tables {
+            execute(db, &format!("DROP TABLE {}", self.live(table))).await?;
+            execute(db, &format!("ALTER TABLE {} SET SCHEMA {}", self.next(table), self.live)).await?;
+        }
+        let sql = format!(
+            "UPDATE {}.checkpoints c SET position = n.position, generation = generation + 1, poison = NULL, reason = NULL
+             FROM UNNEST($1::text[], $2::bigint[]) AS n (model, position) WHERE c.model = n.model",
+            self.live
+        );
+        sqlx::query(&sql).bind(models).bind(positions).execute(db).await?;
+        Ok(())
+    }
+
+    /// Drops what is left of the tables.
+    pub(super) async fn drop_schema(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        execute(db, &format!("DROP SCHEMA IF EXISTS {} CASCADE", self.next)).await
+    }
+
+    /// Runs the statements that `query` makes for `table`.
+    async fn run_all(&self, db: &mut PgConnection, query: &str, table: &Table) -> sqlx::Result<()> {
+        let statements = sqlx::query_scalar(query).bind(self.live(table)).bind(&self.next);
+        let statements: Vec<String> = statements.fetch_all(&mut *db).await?;
+        for statement in statements {
+            execute(db, &statement).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a statement that takes no parameters, without preparing it.
+async fn execute(db: &mut PgConnection, sql: &str) -> sqlx::Result<()> {
+    sqlx::Executor::execute(db, sqlx::raw_sql(sql)).await?;
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! `read.checkpoints`: how far each model is, and who may move it.
+
+use bursar_domain::Position;
+use sqlx::PgConnection;
+
+use crate::catalogue::catalogue;
+use crate::read_model::Poison;
+
+/// How far a model is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    /// The last event its tables contain.
+    pub(crate) position: Position,
+    /// How often a rebuild has replaced the tables; what is held in memory belongs to one generation.
+    pub(crate) generation: i64,
+    /// The event it could not take.
+    pub(crate) poison: Option<Poison>,
+}
+
+/// Makes sure that each model of the catalogue has a checkpoint.
+pub(crate) async fn register(db: &mut PgConnection) -> sqlx::Result<()> {
+    let names: Vec<String> = catalogue().iter().map(|entry| entry.name.to_owned()).collect();
+    sqlx::query!(
+        "INSERT INTO checkpoints (model, position) SELECT name, 0 FROM UNNEST($1::text[]) AS name
+         ON CONFLICT (model) DO NOTHING",
+        &names
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// The checkpoints of the catalogue, in its order.
+pub(crate) async fn read(db: &mut PgConnection) -> sqlx::Result<Vec<Checkpoint>> {
+    let rows = sqlx::query!("SELECT model, position, generation, poison, reason FROM checkpoints")
+        .fetch_all(db)
+        .await?;
+    let of = |name| {
+        rows.iter().find(|row| row.model == name).map_or_else(Checkpoint::default, |row| Checkpoint {
+            position: row.position,
+            generation: row.generation,
+            poison: row
+                .poison
+                .map(|position| Poison { position, reason: row.reason.clone().unwrap_or_default() }),
+        })
+    };
+    Ok(catalogue().iter().map(|entry| of(entry.name)).collect())
+}
+
+/// A step of one model.
+pub(crate) struct Step {
+    pub(crate) model: &'static str,
+    pub(crate) from: Checkpoint,
+    pub(crate) to: Position,
+    pub(crate) poison: Option<Poison>,
+}
+
+/// Moves the checkpoints and locks them until the transaction ends. False when one of them is not where we
+/// left it, because a rebuild has replaced its tables.
+pub(crate) async fn advance(db: &mut PgConnection, steps: &[Step]) -> sqlx::Result<bool> {
+    let models: Vec<String> = steps.iter().map(|step| step.model.to_owned()).collect();
+    let from: Vec<i64> = steps.iter().map(|step| step.from.position).collect();
+    let generations: Vec<i64> = steps.iter().map(|step| step.from.generation).collect();
+    let to: Vec<i64> = steps.iter().map(|step| step.to).collect();
+    let poisons: Vec<Option<i64>> =
+        steps.iter().map(|step| step.poison.as_ref().map(|poison| poison.position)).collect();
+    let reasons: Vec<Option<String>> =
+        steps.iter().map(|step| step.poison.as_ref().map(|poison| poison.reason.clone())).collect();
+    let moved = sqlx::query!(
+        "UPDATE checkpoints c SET position = s.upto, poison = s.poison, reason = s.reason
+         FROM UNNEST($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+              AS s (model, after, generation, upto, poison, reason)
+         WHERE c.model = s.model AND c.position = s.after AND c.generation = s.generation",
+        &models,
+        &from,
+        &generations,
+        &to,
+        &poisons as _,
+        &reasons as _
+    )
+    .execute(db)
+    .await?;
+    Ok(usize::try_from(moved.rows_affected()) == Ok(steps.len()))
+}
+
+/// What a session-level lock of this crate is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Lock {
+    /// Writing the live tables.
+    Run = 0x6275_7273,
+    /// Building tables beside them.
+    Rebuild = 0x6275_7274,
+}
+
+/// Takes the lock for this session, unless somebody has it. It goes with the session.
+pub(crate) async fn try_lock(db: &mut PgConnection, lock: Lock) -> sqlx::Result<bool> {
+    // One of each for each read schema, because several journals may share a database.
+    let locked = sqlx::query_scalar!(
+        r#"SELECT pg_try_advisory_lock($1, relnamespace::int) AS "locked!"
+           FROM pg_class WHERE oid = 'checkpoints'::regclass"#,
+        lock as i32
+    );
+    locked.fetch_one(db).await
+}

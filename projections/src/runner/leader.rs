@@ -1,0 +1,271 @@
+//! The process that holds the lock takes all models through the log, batch by batch.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bursar_domain::{Kind, Position};
+use sqlx::{Connection, PgConnection};
+use tokio::time::{Instant, sleep_until};
+
+use super::checkpoints::{Checkpoint, Step, advance, read};
+use super::{Runner, fold};
+use crate::catalogue::{Entry, catalogue};
+use crate::log::{self, BATCH, Batch};
+use crate::read_model::{Model, Poison};
+
+/// How long events gather before they are written, unless a reader waits for them: larger batches touch
+/// each row less often. Half of it is what an unhurried reader lags on average.
+const GATHER: Duration = Duration::from_millis(50);
+/// How often log and checkpoints are looked at when nobody tells us anything.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A model and how far it is.
+struct Follower {
+    entry: &'static Entry,
+    model: Box<dyn Model>,
+    at: Checkpoint,
+    /// Events its next batch may hold; halved when its rows are refused, to find the event that is to blame.
+    limit: usize,
+}
+
+pub(super) struct Leader<'r> {
+    runner: &'r mut Runner,
+    followers: Vec<Follower>,
+}
+
+/// Why a batch was not written.
+enum Failure {
+    /// The database is away or the log cannot be read.
+    Database(sqlx::Error),
+    /// The database refuses the rows of one model.
+    Rows(usize, sqlx::Error),
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(e: sqlx::Error) -> Self {
+        Self::Database(e)
+    }
+}
+
+impl<'r> Leader<'r> {
+    /// Parked models get another chance: the server may have been repaired since.
+    pub(super) async fn new(runner: &'r mut Runner, db: &mut PgConnection) -> sqlx::Result<Self> {
+        let followers = catalogue()
+            .iter()
+            .zip(read(db).await?)
+            .map(|(entry, at)| Follower {
+                entry,
+                model: (entry.fresh)(),
+                at: Checkpoint { poison: None, ..at },
+                limit: BATCH,
+            })
+            .collect();
+        Ok(Self { runner, followers })
+    }
+
+    /// Leads until told to stop, or until the database fails.
+    pub(super) async fn lead(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        tracing::info!("this process runs the projections");
+        let mut next_poll = Instant::now();
+        while !*self.runner.stopped.borrow() {
+            let began = Instant::now();
+            self.runner.head.mark_unchanged();
+            if began >= next_poll {
+                self.adopt(db).await?;
+                next_poll = began + POLL;
+            }
+            let more = self.round(db).await?;
+            self.publish();
+            if !more {
+                self.gather(began, next_poll).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for events, and then a little for more of them.
+    async fn gather(&mut self, began: Instant, next_poll: Instant) {
+        let runner = &mut *self.runner;
+        let events = async {
+            // When the journal is gone its sender is too; then only the poll is left.
+            if runner.head.changed().await.is_err() {
+                sleep_until(next_poll).await;
+            }
+            sleep_until(began + GATHER).await;
+        };
+        tokio::select! {
+            () = events => {}
+            () = runner.hurry.notified() => {}
+            () = sleep_until(next_poll) => {}
+            _ = runner.stopped.wait_for(|stopped| *stopped) => {}
+        }
+    }
+
+    /// One batch for each group of models at the same position. True when there is more to do at once.
+    async fn round(&mut self, db: &mut PgConnection) -> sqlx::Result<bool> {
+        let mut more = false;
+        let mut positions: Vec<(Position, usize)> =
+            self.following().map(|f| (f.at.position, f.limit)).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        for (i, &(after, limit)) in positions.iter().enumerate() {
+            // A group never passes the next one, so that they meet and go on as one.
+            let upto = positions[i + 1..].iter().map(|&(next, _)| next).find(|&next| next > after);
+            let group: Vec<usize> = (0..self.followers.len())
+                .filter(|&j| {
+                    let f = &self.followers[j];
+                    f.at.poison.is_none() && f.at.position == after && f.limit == limit
+                })
+                .collect();
+            match self.step(db, &group, (after, upto.unwrap_or(Position::MAX)), limit).await {
+                Ok(seen) => more |= seen == limit || (upto.is_some() && seen > 0),
+                Err(Failure::Database(e)) => return Err(e),
+                Err(Failure::Rows(culprit, e)) => {
+                    self.blame(db, culprit, limit, &e).await?;
+                    more = true;
+                }
+            }
+        }
+        Ok(more)
+    }
+
+    fn following(&self) -> impl Iterator<Item = &Follower> {
+        self.followers.iter().filter(|follower| follower.at.poison.is_none())
+    }
+
+    /// Takes the models of `group` through one batch. Returns how many events there were.
+    async fn step(
+        &mut self,
+        db: &mut PgConnection,
+        group: &[usize],
+        range: (Position, Position),
+        limit: usize,
+    ) -> Result<usize, Failure> {
+        let began = Instant::now();
+        let mut wanted: Vec<Kind> =
+            group.iter().flat_map(|&i| self.followers[i].entry.reads).copied().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let batch = log::read(db, &self.runner.codec, &wanted, range, limit).await?;
+        if batch.seen == 0 {
+            return Ok(0);
+        }
+        let written = self.write(db, group, &batch).await;
+        if !matches!(written, Ok(true)) {
+            group.iter().for_each(|&i| self.followers[i].model.forget());
+            if matches!(written, Ok(false)) {
+                self.adopt(db).await?;
+            }
+        }
+        written?;
+        metrics::counter!("bursar_projection_events_total").increment(batch.seen as u64);
+        metrics::histogram!("bursar_projection_batch_seconds").record(began.elapsed().as_secs_f64());
+        Ok(batch.seen)
+    }
+
+    /// Folds and writes, all models in one transaction. False when a rebuild came in between.
+    async fn write(
+        &mut self,
+        db: &mut PgConnection,
+        group: &[usize],
+        batch: &Batch,
+    ) -> Result<bool, Failure> {
+        let mut steps = Vec::with_capacity(group.len());
+        for &i in group {
+            let Follower { entry, model, at, .. } = &mut self.followers[i];
+            let range = (at.position, batch.upto);
+            let outcome = fold(db, entry, model.as_mut(), batch, range).await?;
+            let (to, poison) = (outcome.position, outcome.poison);
+            steps.push(Step { model: entry.name, from: at.clone(), to, poison });
+        }
+        let mut tx = db.begin().await?;
+        if !advance(&mut tx, &steps).await? {
+            tx.rollback().await?;
+            return Ok(false);
+        }
+        for &i in group {
+            self.followers[i].model.save(&mut tx).await.map_err(|e| match e {
+                e if is_about_rows(&e) => Failure::Rows(i, e),
+                e => Failure::Database(e),
+            })?;
+        }
+        tx.commit().await?;
+        for (&i, step) in group.iter().zip(steps) {
+            let follower = &mut self.followers[i];
+            follower.at.position = step.to;
+            follower.limit = (follower.limit * 2).min(BATCH);
+            if let Some(poison) = step.poison {
+                follower.park(poison);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The database refused rows of one model. Smaller and smaller batches lead to the event they come from;
+    /// the model is parked there, the others go on.
+    async fn blame(
+        &mut self,
+        db: &mut PgConnection,
+        culprit: usize,
+        limit: usize,
+        e: &sqlx::Error,
+    ) -> sqlx::Result<()> {
+        let follower = &mut self.followers[culprit];
+        follower.limit = limit / 2;
+        if follower.limit > 0 {
+            return Ok(());
+        }
+        follower.limit = BATCH;
+        let poison = Poison { position: follower.at.position + 1, reason: e.to_string() };
+        let (from, to) = (follower.at.clone(), follower.at.position);
+        let step = Step { model: follower.entry.name, from, to, poison: Some(poison.clone()) };
+        if advance(db, &[step]).await? {
+            follower.park(poison);
+        }
+        Ok(())
+    }
+
+    /// Takes the checkpoints as a rebuild has left them.
+    async fn adopt(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        for (follower, at) in self.followers.iter_mut().zip(read(db).await?) {
+            if at.generation != follower.at.generation || at.position != follower.at.position {
+                tracing::info!(model = follower.entry.name, at.position, "the read model was replaced");
+                follower.model.forget();
+                follower.at = at;
+            }
+        }
+        Ok(())
+    }
+
+    fn publish(&self) {
+        let head = *self.runner.head.borrow();
+        for follower in &self.followers {
+            let lag = head.saturating_sub(follower.at.position).max(0);
+            metrics::gauge!("bursar_projection_lag_events", "model" => follower.entry.name).set(lag as f64);
+        }
+        let now: Arc<[Checkpoint]> = self.followers.iter().map(|follower| follower.at.clone()).collect();
+        self.runner.published.send_replace(now);
+    }
+}
+
+impl Follower {
+    fn park(&mut self, poison: Poison) {
+        let model = self.entry.name;
+        tracing::error!(
+            model,
+            poison.position,
+            poison.reason,
+            "the read model cannot take an event and is parked"
+        );
+        metrics::counter!("bursar_projection_parked_total", "model" => model).increment(1);
+        self.model.forget();
+        self.at.poison = Some(poison);
+    }
+}
+
+/// Whether the database is well and the rows are at fault: SQLSTATE classes 22 (data exception) and 23
+/// (integrity constraint violation).
+fn is_about_rows(e: &sqlx::Error) -> bool {
+    let code = e.as_database_error().and_then(|e| e.code());
+    code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+}

@@ -1,0 +1,132 @@
+//! Statements: one row a posting, with the balance the ledger stamped on it.
+
+mod query;
+#[cfg(test)]
+mod tests;
+
+use bursar_domain::ledger::Posting;
+use bursar_domain::payments::{Completed, PaymentEvent, PaymentKind};
+use bursar_domain::{Event, Kind, Position, Recorded};
+use jiff::Timestamp;
+use sqlx::PgConnection;
+
+pub use query::{
+    AsOf, EntryFilter, EntrySort, EntryType, Statement, StatementEntry, StatementRange, balance, statement,
+};
+
+use crate::copy::CopyRows;
+use crate::read_model::{FoldError, ReadModel, Table};
+
+/// A row, borrowed from its event. The fields are the table's columns, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row<'a> {
+    position: Position,
+    recorded_at: Timestamp,
+    amount: i64,
+    balance: i64,
+    line: i16,
+    account_number: &'a str,
+    transaction_id: &'a str,
+    kind: EntryType,
+    currency: &'a str,
+    description: &'static str,
+    reference: &'a str,
+    narration: Option<&'a str>,
+    counterparty: &'a str,
+}
+
+const COPY: &str = "COPY statement_entries (position, recorded_at, amount, balance, line, account_number,
+    transaction_id, type, currency, description, reference, narration, counterparty)
+    FROM STDIN (FORMAT binary)";
+
+impl Row<'_> {
+    fn write(&self, rows: &mut CopyRows) {
+        rows.row(13)
+            .int8(self.position)
+            .timestamp(self.recorded_at)
+            .int8(self.amount)
+            .int8(self.balance)
+            .int2(self.line)
+            .text(self.account_number)
+            .text(self.transaction_id)
+            .text(self.kind.as_str())
+            .text(self.currency)
+            .text(self.description)
+            .text(self.reference)
+            .optional_text(self.narration)
+            .text(self.counterparty);
+    }
+}
+
+/// The rows of one payment.
+fn rows<'a>(event: &'a Recorded, payment: &'a Completed) -> impl Iterator<Item = Row<'a>> {
+    payment.postings.iter().zip(0_i16..).map(move |(posting, line)| Row {
+        position: event.position,
+        recorded_at: event.recorded_at,
+        amount: posting.amount,
+        balance: posting.balance,
+        line,
+        account_number: posting.account.as_str(),
+        transaction_id: event.stream.id.as_str(),
+        kind: EntryType::of(posting.amount),
+        currency: posting.currency.as_str(),
+        description: description(payment.kind, posting),
+        reference: &payment.reference,
+        narration: payment.narration.as_deref(),
+        counterparty: if posting.account == payment.source {
+            payment.destination.as_str()
+        } else {
+            payment.source.as_str()
+        },
+    })
+}
+
+const fn description(kind: PaymentKind, posting: &Posting) -> &'static str {
+    match (kind, posting.amount > 0) {
+        (PaymentKind::Internal, true) => "Transfer received",
+        (PaymentKind::Internal, false) => "Transfer sent",
+        (PaymentKind::Own, _) => "Transfer between own accounts",
+        (PaymentKind::Deposit, _) => "Cash deposit",
+        (PaymentKind::Withdrawal, _) => "Cash withdrawal",
+    }
+}
+
+/// The read model behind [`statement`].
+#[derive(Debug, Default)]
+pub struct StatementEntries {
+    pending: CopyRows,
+}
+
+impl ReadModel for StatementEntries {
+    const NAME: &'static str = "statement_entries";
+    const READS: &'static [Kind] = &[Kind::Payment];
+    const TABLES: &'static [Table] = &[Table {
+        name: "statement_entries",
+        key: &["account_number", "recorded_at", "position", "line"],
+        position: "position",
+        append_only: true,
+    }];
+
+    async fn load(&mut self, _: &mut PgConnection, _: &[Recorded]) -> sqlx::Result<()> {
+        // A posting becomes a row whatever was there before.
+        Ok(())
+    }
+
+    fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        let Event::Payment(what) = &event.event else { return Ok(()) };
+        match what {
+            PaymentEvent::Completed(payment) => {
+                rows(event, payment).for_each(|row| row.write(&mut self.pending));
+            }
+        }
+        Ok(())
+    }
+
+    fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        self.pending.send(db, COPY).await
+    }
+}

@@ -1,0 +1,278 @@
+//! Questions about statements.
+
+use bursar_domain::{AccountNumber, Position};
+use jiff::Timestamp;
+use jiff_sqlx::ToSqlx;
+use sqlx::postgres::PgRow;
+use sqlx::{PgPool, Postgres, QueryBuilder, Row};
+
+use crate::page::{Page, Paged, Sort, SortField, contains};
+
+/// Which way money went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryType {
+    /// In.
+    Credit,
+    /// Out.
+    Debit,
+}
+
+impl EntryType {
+    /// Every one.
+    pub const ALL: &'static [Self] = &[Self::Credit, Self::Debit];
+
+    /// Its spelling in the interface and in tables.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Credit => "CREDIT",
+            Self::Debit => "DEBIT",
+        }
+    }
+
+    pub(super) const fn of(amount: i64) -> Self {
+        if amount < 0 { Self::Debit } else { Self::Credit }
+    }
+}
+
+/// One entry of a statement; sums in minor units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementEntry {
+    /// Position of the event in the log.
+    pub position: Position,
+    /// When it was posted.
+    pub recorded_at: Timestamp,
+    /// The transaction it belongs to.
+    pub transaction_id: String,
+    /// What kind of movement it was, in words.
+    pub description: String,
+    /// Which way money went.
+    pub entry_type: EntryType,
+    /// Positive for a credit, negative for a debit.
+    pub amount: i64,
+    /// The account's balance after it.
+    pub balance: i64,
+    /// ISO 4217.
+    pub currency: String,
+    /// The payer's reference.
+    pub reference: String,
+    /// What it was for, in the payer's words.
+    pub narration: Option<String>,
+    /// The account on the other side.
+    pub counterparty: Option<String>,
+}
+
+/// The past moment a question is about: entries after it do not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AsOf {
+    /// Everything recorded up to and at this time.
+    Time(Timestamp),
+    /// Everything up to and at this position of the log.
+    Position(Position),
+}
+
+/// What time a statement covers.
+#[derive(Debug, Clone, Copy)]
+pub struct StatementRange {
+    /// Inclusive.
+    pub from: Timestamp,
+    /// Exclusive.
+    pub to: Timestamp,
+    /// As it looked then; `None` for now.
+    pub as_of: Option<AsOf>,
+}
+
+/// Which entries of the range are listed; opening and closing balance are those of the range all the same.
+#[derive(Debug, Clone, Default)]
+pub struct EntryFilter {
+    /// Only this way.
+    pub entry_type: Option<EntryType>,
+    /// At least this much, whichever way, minor units.
+    pub min_amount: Option<i64>,
+    /// At most this much, whichever way, minor units.
+    pub max_amount: Option<i64>,
+    /// With this in description, narration, reference or counterparty; case does not matter.
+    pub q: Option<String>,
+}
+
+/// What a statement can be sorted by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum EntrySort {
+    /// The order of the log.
+    #[default]
+    Date,
+    /// How much, whichever way.
+    Amount,
+}
+
+impl SortField for EntrySort {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("transactionDate", Self::Date), ("amount", Self::Amount)];
+}
+
+/// A statement: closing balance = opening balance + sum of all entries of the range.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Statement {
+    /// Before the first entry of the range, minor units.
+    pub opening_balance: i64,
+    /// After the last entry of the range, minor units.
+    pub closing_balance: i64,
+    /// The entries asked for.
+    pub entries: Paged<StatementEntry>,
+}
+
+/// One page of an account's statement.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn statement(
+    pool: &PgPool,
+    account: &AccountNumber,
+    range: StatementRange,
+    filter: &EntryFilter,
+    sort: Sort<EntrySort>,
+    page: Page,
+) -> sqlx::Result<Statement> {
+    let fence = fence(pool, range.as_of, range.to).await?;
+    // The last entry is found first and bounds everything after it, so that what is posted meanwhile
+    // cannot make totals and balances disagree.
+    let Some(last) = last_entry(pool, account, range.to, fence).await? else {
+        return Ok(Statement::default());
+    };
+    let fence = (last.recorded_at, last.position);
+    let opening = last_entry(pool, account, range.from, fence).await?;
+
+    let mut count = QueryBuilder::new("SELECT count(*) ");
+    listed(&mut count, account, range.from, fence, filter);
+    let total = count.build_query_scalar().fetch_one(pool).await?;
+    let mut list = QueryBuilder::new(
+        "SELECT position, recorded_at, transaction_id, description, amount, balance, currency, reference,
+                narration, counterparty ",
+    );
+    listed(&mut list, account, range.from, fence, filter);
+    order(&mut list, sort, page);
+    let rows = list.build().fetch_all(pool).await?;
+    Ok(Statement {
+        opening_balance: opening.map_or(0, |entry| entry.balance),
+        closing_balance: last.balance,
+        entries: Paged { items: rows.iter().map(entry).collect::<sqlx::Result<_>>()?, total },
+    })
+}
+
+/// The ledger balance of an account as of a past moment, minor units; 0 before its first entry.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sqlx::Result<i64> {
+    let end = latest_time();
+    let fence = fence(pool, Some(as_of), end).await?;
+    Ok(last_entry(pool, account, end, fence).await?.map_or(0, |entry| entry.balance))
+}
+
+/// Later than anything recorded, and still a time to Postgres.
+fn latest_time() -> Timestamp {
+    Timestamp::from_microsecond(Timestamp::MAX.as_microsecond()).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// The last place in the log, by time and position, that a question sees. Since time never goes back along
+/// the log, the one index on both finds it.
+async fn fence(pool: &PgPool, as_of: Option<AsOf>, to: Timestamp) -> sqlx::Result<(Timestamp, Position)> {
+    Ok(match as_of {
+        None => (to, Position::MAX),
+        Some(AsOf::Time(at)) => (at, Position::MAX),
+        Some(AsOf::Position(position)) if position <= 0 => (Timestamp::UNIX_EPOCH, 0),
+        Some(AsOf::Position(position)) => {
+            let at = sqlx::query_scalar!(
+                r#"SELECT recorded_at AS "at: jiff_sqlx::Timestamp" FROM events WHERE position = $1"#,
+                position
+            );
+            (at.fetch_optional(pool).await?.map_or(to, jiff_sqlx::Timestamp::to_jiff), position)
+        }
+    })
+}
+
+struct Last {
+    recorded_at: Timestamp,
+    position: Position,
+    balance: i64,
+}
+
+/// The last entry recorded before `before` and not beyond `fence`.
+async fn last_entry(
+    pool: &PgPool,
+    account: &AccountNumber,
+    before: Timestamp,
+    (at, position): (Timestamp, Position),
+) -> sqlx::Result<Option<Last>> {
+    let row = sqlx::query!(
+        r#"SELECT recorded_at AS "recorded_at: jiff_sqlx::Timestamp", position, balance
+           FROM statement_entries
+           WHERE account_number = $1 AND recorded_at < $2 AND (recorded_at, position) <= ($3, $4)
+           ORDER BY recorded_at DESC, position DESC, line DESC LIMIT 1"#,
+        account.as_str(),
+        before.to_sqlx() as _,
+        at.to_sqlx() as _,
+        position
+    );
+    let row = row.fetch_optional(pool).await?;
+    Ok(row.map(|row| Last {
+        recorded_at: row.recorded_at.to_jiff(),
+        position: row.position,
+        balance: row.balance,
+    }))
+}
+
+fn listed(
+    query: &mut QueryBuilder<'_, Postgres>,
+    account: &AccountNumber,
+    from: Timestamp,
+    (at, position): (Timestamp, Position),
+    filter: &EntryFilter,
+) {
+    query.push("FROM statement_entries WHERE account_number = ").push_bind(account.to_string());
+    query.push(" AND recorded_at >= ").push_bind(from.to_sqlx());
+    query.push(" AND (recorded_at, position) <= (").push_bind(at.to_sqlx());
+    query.push(", ").push_bind(position).push(")");
+    match filter.entry_type {
+        Some(EntryType::Credit) => _ = query.push(" AND amount > 0"),
+        Some(EntryType::Debit) => _ = query.push(" AND amount < 0"),
+        None => {}
+    }
+    if let Some(least) = filter.min_amount {
+        query.push(" AND abs(amount) >= ").push_bind(least);
+    }
+    if let Some(most) = filter.max_amount {
+        query.push(" AND abs(amount) <= ").push_bind(most);
+    }
+    if let Some(q) = &filter.q {
+        query.push(" AND concat_ws(' ', description, narration, reference, counterparty) ILIKE ");
+        query.push_bind(contains(q));
+    }
+}
+
+fn order(query: &mut QueryBuilder<'_, Postgres>, sort: Sort<EntrySort>, page: Page) {
+    let direction = sort.direction();
+    query.push(" ORDER BY ");
+    if sort.field == EntrySort::Amount {
+        query.push(format!("abs(amount) {direction}, "));
+    }
+    query.push(format!("recorded_at {direction}, position {direction}, line {direction} LIMIT "));
+    query.push_bind(page.limit()).push(" OFFSET ").push_bind(page.offset());
+}
+
+fn entry(row: &PgRow) -> sqlx::Result<StatementEntry> {
+    let amount = row.try_get("amount")?;
+    Ok(StatementEntry {
+        position: row.try_get("position")?,
+        recorded_at: row.try_get::<jiff_sqlx::Timestamp, _>("recorded_at")?.to_jiff(),
+        transaction_id: row.try_get("transaction_id")?,
+        description: row.try_get("description")?,
+        entry_type: EntryType::of(amount),
+        amount,
+        balance: row.try_get("balance")?,
+        currency: row.try_get("currency")?,
+        reference: row.try_get("reference")?,
+        narration: row.try_get("narration")?,
+        counterparty: row.try_get("counterparty")?,
+    })
+}

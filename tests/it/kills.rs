@@ -1,0 +1,117 @@
+//! kill -9 under load. What was acknowledged is in the log exactly once, and everything else agrees with the log.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bursar_api::config::Config;
+use bursar_api::database::Database;
+
+use crate::support::client::transfer;
+use crate::support::process::Server;
+use crate::support::{Client, check};
+
+/// Acknowledged transaction ids, as clients saw them.
+async fn load(client: Client, source: String, destination: String, n: usize, stop: Arc<AtomicBool>) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    for i in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let request = client
+            .request(reqwest::Method::POST, "/v1/payments/transfer/internal")
+            .key(&format!("kill-{n}-{i}"))
+            .json(&transfer(&source, &destination, 1));
+        // Once the server is gone there is no answer, and so no acknowledgement.
+        let Some(answer) = request.try_send().await else { break };
+        if answer.status == 201 {
+            acknowledged.push(answer.body["transactionId"].as_str().unwrap().to_owned());
+        }
+    }
+    acknowledged
+}
+
+async fn account(client: &Client) -> String {
+    let accounts = client.get("/v1/accounts?type=CURRENT").await.is(200);
+    accounts.body["accounts"][0]["accountNumber"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_acknowledged_survives_kill_nine() {
+    let dir = directory("kill");
+    let mut acknowledged = HashSet::new();
+    let mut attempts = 0;
+    for round in 0..4_u64 {
+        let server = Server::start(&dir).await;
+        let anybody = Client::new(server.address);
+        let (ada, bola) = (anybody.login("ada@example.com").await, anybody.login("bola@example.com").await);
+        let (source, destination) = (account(&ada).await, account(&bola).await);
+        let stop = Arc::new(AtomicBool::new(false));
+        let clients: Vec<_> = (0..8)
+            .map(|n| {
+                let name = attempts + n;
+                let job = load(ada.clone(), source.clone(), destination.clone(), name, Arc::clone(&stop));
+                tokio::spawn(job)
+            })
+            .collect();
+        attempts += clients.len();
+        tokio::time::sleep(Duration::from_millis(300 + 170 * round)).await;
+        server.kill();
+        stop.store(true, Ordering::Relaxed);
+        for client in clients {
+            acknowledged.extend(client.await.unwrap());
+        }
+    }
+    let config = Config { data_dir: dir.clone(), ..Config::default() };
+    let database = Database::open(&config).await.unwrap();
+    let recorded: Vec<String> =
+        sqlx::query_scalar("SELECT aggregate_id FROM events WHERE event_type = 'payment.completed'")
+            .fetch_all(&database.pool)
+            .await
+            .unwrap();
+    let unique: HashSet<&String> = recorded.iter().collect();
+    assert_eq!(unique.len(), recorded.len(), "a payment is in the log once");
+    let lost: Vec<_> = acknowledged.iter().filter(|id| !unique.contains(id)).collect();
+    assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+    assert!(acknowledged.len() > 50, "too little load to mean anything: {}", acknowledged.len());
+    check(&database.pool).await;
+    database.close().await;
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_hangs_up_has_paid_all_the_same() {
+    use tokio::io::AsyncWriteExt;
+    let bank = crate::support::Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let before = bank.events_of("payment.completed").await;
+    let body = transfer(&ada.current, &bola.current, 5).to_string();
+    for n in 0..20 {
+        let request = format!(
+            "POST /v1/payments/transfer/internal HTTP/1.1\r\nhost: bank\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\nidempotency-key: hang-{n}\r\ncontent-length: {}\r\n\r\n{body}",
+            ada.client.token(),
+            body.len(),
+        );
+        let mut stream = tokio::net::TcpStream::connect(bank.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        // Sent whole, and gone before the answer.
+        tokio::time::sleep(Duration::from_micros(200 * n)).await;
+        drop(stream);
+    }
+    // Each is asked for again: it was carried out then, or is now; never twice.
+    for n in 0..20 {
+        ada.client.pay(&ada.current, &bola.current, 5, &format!("hang-{n}")).await;
+    }
+    assert_eq!(bank.events_of("payment.completed").await, before + 20);
+    bank.close().await;
+}
+
+/// A directory of our own, where an ordinary user's Postgres can get at it too.
+fn directory(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("bursar-test-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}

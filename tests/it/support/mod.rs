@@ -1,0 +1,185 @@
+//! A bank for one test: the real server on a real Postgres, with the demo's people in it.
+
+pub mod client;
+pub mod process;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bursar_api::app::{self, App, Wiring};
+use bursar_api::config::Config;
+use bursar_api::database;
+use bursar_api::demo;
+use bursar_api::postgres::{TestDatabase, fresh_database};
+use bursar_api::sources::{self, BankClock};
+use bursar_commands::audit;
+use bursar_commands::keys::MasterKey;
+use bursar_domain::codec::Codec;
+use sqlx::PgPool;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub use client::{Answer, Client};
+
+/// The key of every test bank, so that a copied database opens with it.
+pub const MASTER_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// A running bank. Ada, Bola and Chidi each have a current account with 375,000.00 NGN and a savings account.
+pub struct Bank {
+    pub address: SocketAddr,
+    pub app: App,
+    pub clock: Arc<BankClock>,
+    pub pool: PgPool,
+    database: TestDatabase,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<std::io::Result<()>>,
+}
+
+/// Somebody who is logged in.
+#[derive(Clone)]
+pub struct Person {
+    pub client: Client,
+    /// Account numbers; staff have none.
+    pub current: String,
+    pub savings: String,
+}
+
+impl Bank {
+    /// The sandbox bank with rate limits off.
+    pub async fn open() -> Self {
+        let mut config = Config { sandbox: true, ..Config::default() };
+        config.limits.enabled = false;
+        Self::configured(config).await
+    }
+
+    /// A bank of the given configuration.
+    pub async fn configured(config: Config) -> Self {
+        let database = people_database().await;
+        Self::on(database, config).await
+    }
+
+    async fn on(database: TestDatabase, config: Config) -> Self {
+        let pool = pool(&database.url);
+        let (app, clock) = build(pool.clone(), config).await;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let server = tokio::spawn(app::serve(app.clone(), listener, async {
+            let _ = stopped.await;
+        }));
+        Self { address, app, clock, pool, database, stop, server }
+    }
+
+    /// A second server process on the same database, in all but the process.
+    pub async fn second(&self) -> (App, SocketAddr) {
+        let mut config = Config { sandbox: true, ..Config::default() };
+        config.limits.enabled = false;
+        let (app, _) = build(pool(&self.database.url), config).await;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(app::serve(app.clone(), listener, std::future::pending()));
+        (app, address)
+    }
+
+    /// A client without a token.
+    pub fn client(&self) -> Client {
+        Client::new(self.address)
+    }
+
+    /// Logs in one of the demo's people.
+    pub async fn person(&self, email: &str) -> Person {
+        let client = self.client().login(email).await;
+        let accounts = client.get("/v1/accounts?sort=openedAt").await;
+        let number = |kind: &str| {
+            let all = accounts.body["accounts"].as_array();
+            let found = all.and_then(|all| all.iter().find(|account| account["accountType"] == kind));
+            found.map(|account| account["accountNumber"].as_str().unwrap().to_owned()).unwrap_or_default()
+        };
+        Person { current: number("CURRENT"), savings: number("SAVINGS"), client }
+    }
+
+    pub async fn ada(&self) -> Person {
+        self.person("ada@example.com").await
+    }
+
+    pub async fn bola(&self) -> Person {
+        self.person("bola@example.com").await
+    }
+
+    pub async fn teller(&self) -> Person {
+        self.person("teller@example.com").await
+    }
+
+    /// Events in the log.
+    pub async fn events(&self) -> i64 {
+        sqlx::query_scalar("SELECT position FROM head").fetch_one(&self.pool).await.unwrap()
+    }
+
+    /// Events of one type.
+    pub async fn events_of(&self, event_type: &str) -> i64 {
+        let sql = "SELECT count(*) FROM events WHERE event_type = $1";
+        sqlx::query_scalar(sql).bind(event_type).fetch_one(&self.pool).await.unwrap()
+    }
+
+    /// Everything an auditor and support would check: replay, and each read model against the log.
+    pub async fn check(&self) {
+        check(&self.pool).await;
+    }
+
+    /// Stops the server, checks the bank, and drops its database.
+    pub async fn close(self) {
+        let _ = self.stop.send(());
+        self.server.await.unwrap().unwrap();
+        check(&self.pool).await;
+        self.pool.close().await;
+        self.database.drop_now().await.unwrap();
+    }
+}
+
+/// The invariants that hold after every fault.
+pub async fn check(pool: &PgPool) {
+    let codec = Arc::new(Codec::default());
+    let report = audit::replay(pool, &codec, &mut |_, _| {}).await.unwrap();
+    assert_eq!(report.difference, None, "audit replay");
+    for currency in report.trial_balance.keys() {
+        assert_eq!(report.total(*currency), 0, "trial balance of {currency}");
+    }
+    let names: Vec<&str> = bursar_projections::catalogue().iter().map(|entry| entry.name).collect();
+    for model in bursar_projections::verify(pool, &codec, &names, &()).await.unwrap() {
+        assert_eq!(model.differing, 0, "{}: {:?}", model.model, model.diffs.first());
+    }
+}
+
+pub fn pool(url: &str) -> PgPool {
+    database::pool(url.parse().unwrap(), 16, std::time::Duration::from_secs(5))
+}
+
+async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
+    let (sources, clock) = sources::system();
+    let wiring = Wiring {
+        pool,
+        sources,
+        clock: config.sandbox.then(|| Arc::clone(&clock)),
+        master_key: MasterKey::parse(MASTER_KEY).unwrap(),
+        codec: Arc::new(Codec::default()),
+    };
+    (App::build(config, wiring).await.unwrap(), clock)
+}
+
+/// A copy of a database with the demo's six people in it, which is made once for all tests.
+pub async fn people_database() -> TestDatabase {
+    // A new build of the tests may seed differently.
+    let built = std::env::current_exe().and_then(std::fs::metadata).and_then(|file| file.modified()).unwrap();
+    let key = format!("people {built:?} {}", database::version());
+    let template = async |url: &str| {
+        database::migrate(&url.parse().unwrap()).await.unwrap();
+        let pool = pool(url);
+        let (app, clock) = build(pool.clone(), Config { sandbox: true, ..Config::default() }).await;
+        demo::people(&app, &clock).await.unwrap();
+        app.close().await;
+        pool.close().await;
+        Ok(())
+    };
+    fresh_database(&key, template).await.unwrap()
+}
