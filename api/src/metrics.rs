@@ -10,6 +10,9 @@ use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandl
 /// Upper bounds of the request histogram, in seconds.
 const SECONDS: [f64; 12] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
+/// How often samples are folded.
+const FOLD: Duration = Duration::from_secs(5);
+
 /// The process' recorder; the first call installs it.
 ///
 /// # Errors
@@ -20,9 +23,23 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
         return Ok(handle.clone());
     }
     match PrometheusBuilder::new().set_buckets(&SECONDS)?.install_recorder() {
-        Ok(handle) => Ok(HANDLE.get_or_init(|| handle).clone()),
+        Ok(handle) => {
+            keep_up(handle.clone());
+            Ok(HANDLE.get_or_init(|| handle).clone())
+        }
         // Two servers in one process (tests) may race for it: whoever lost takes the winner's.
         Err(error) => HANDLE.get().cloned().ok_or(error),
+    }
+}
+
+/// Histograms hold every sample until somebody folds them; a server that nobody scrapes must not grow.
+fn keep_up(handle: PrometheusHandle) {
+    let fold = move || loop {
+        std::thread::sleep(FOLD);
+        handle.run_upkeep();
+    };
+    if let Err(error) = std::thread::Builder::new().name("metrics".to_owned()).spawn(fold) {
+        tracing::warn!(%error, "metrics are folded only when they are read");
     }
 }
 

@@ -159,3 +159,55 @@ pub fn render(document: &OpenApi) -> String {
     text.push('\n');
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+    use crate::router::document;
+
+    /// `UPDATE_SNAPSHOTS=1 cargo test -p bursar-api openapi` writes it anew; the diff is what clients will see.
+    #[test]
+    fn the_committed_document_is_what_the_handlers_say() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
+        let current = render(&document());
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+            std::fs::write(&path, &current).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            committed == current,
+            "api/openapi.json is old: UPDATE_SNAPSHOTS=1 cargo test -p bursar-api openapi"
+        );
+    }
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own_a_summary_and_a_tag() {
+        let document = serde_json::to_value(document()).unwrap();
+        let mut names = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let name = operation["operationId"].as_str().unwrap().to_owned();
+                assert!(names.insert(name), "{method} {path}");
+                assert!(
+                    operation["summary"].is_string() && operation["tags"][0].is_string(),
+                    "{method} {path}"
+                );
+            }
+        }
+        assert!(names.len() >= 12);
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = serde_json::to_value(document()).unwrap();
+        let text = document.to_string();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for reference in text.split("\"#/components/schemas/").skip(1) {
+            let name = reference.split('"').next().unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+        }
+    }
+}

@@ -98,6 +98,5 @@ async fn read_metrics(State(app): State<App>) -> Response {
         let connections = u32::try_from(connections).unwrap_or(u32::MAX);
         metrics::gauge!("bursar_pool_connections", label => value).set(f64::from(connections));
     }
-    app.metrics.run_upkeep();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.render()).into_response()
 }

@@ -3,6 +3,8 @@
 //! A handler answers `Result<_, Problem>` and uses `?`: whatever a use case or the store says becomes a problem. The body is written at the edge of the server, which knows
 //! the route and the request id; see [`Problem::render`].
 
+use std::collections::BTreeMap;
+
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -11,7 +13,7 @@ use bursar_commands::journal::StoreError;
 use bursar_commands::{CommandError, SubmitError};
 use bursar_domain::kernel::Permission;
 use bursar_domain::{Rejection, RejectionKind};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
@@ -37,6 +39,23 @@ struct Parts {
     errors: Vec<FieldError>,
     /// Seconds.
     retry_after: Option<u64>,
+}
+
+/// The body, in the order people read it.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    instance: String,
+    code: &'static str,
+    trace_id: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FieldError>,
+    #[serde(flatten)]
+    members: BTreeMap<&'static str, Value>,
 }
 
 impl Problem {
@@ -145,27 +164,22 @@ impl Problem {
     #[must_use]
     pub fn render(self, route: &str, trace_id: &str) -> Response {
         let Parts { status, code, detail, members, errors, retry_after } = *self.0;
-        let mut body = Map::new();
-        let title = status.canonical_reason().unwrap_or("Problem");
-        let kind = format!("urn:bursar:problem:{}", code.to_ascii_lowercase().replace('_', "-"));
         let instance =
             if route.is_empty() { "/".to_owned() } else { route.replace('{', ":").replace('}', "") };
-        for (name, value) in [
-            ("type", json!(kind)),
-            ("title", json!(title)),
-            ("status", json!(status.as_u16())),
-            ("detail", json!(detail)),
-            ("instance", json!(instance)),
-            ("code", json!(code)),
-            ("traceId", json!(trace_id)),
-        ] {
-            body.insert(name.to_owned(), value);
-        }
-        if !errors.is_empty() {
-            body.insert("errors".to_owned(), json!(errors));
-        }
-        body.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        let mut response = Response::new(Body::from(Value::Object(body).to_string()));
+        let body = Written {
+            r#type: format!("urn:bursar:problem:{}", code.to_ascii_lowercase().replace('_', "-")),
+            title: status.canonical_reason().unwrap_or("Problem"),
+            status: status.as_u16(),
+            detail,
+            instance,
+            code,
+            trace_id,
+            errors,
+            members: members.into_iter().collect(),
+        };
+        // Names and plain values: nothing in it can fail to be written.
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

@@ -39,6 +39,7 @@ pub struct ProductType {
     product_type: &'static str,
     description: String,
     currency: String,
+    #[serde(serialize_with = "crate::rate::number")]
     #[schema(value_type = f64)]
     interest_rate: Decimal,
     minimum_balance: i64,

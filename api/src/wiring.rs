@@ -90,7 +90,7 @@ fn master_key(config: &Config, entropy: &dyn Entropy) -> Result<MasterKey, Wirin
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             let key = MasterKey::draw(entropy);
             write_new(&path, key.to_text().as_bytes()).map_err(failed)?;
-            tracing::warn!(file = %path.display(), "a master key was made: keep a copy, nothing opens without it");
+            tracing::info!(file = %path.display(), "a master key was made: keep a copy, nothing opens without it");
             Ok(key)
         }
         Err(source) => Err(failed(source)),

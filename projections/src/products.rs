@@ -161,7 +161,7 @@ impl ReadModel for Products {
         sqlx::query!("DELETE FROM products WHERE product_id = ANY($1)", &codes).execute(&mut *db).await?;
         let rows: Vec<&Product> = self.changed.values().collect();
         sqlx::query!(
-            "INSERT INTO products SELECT * FROM json_populate_recordset(NULL::products, $1)",
+            "INSERT INTO products SELECT * FROM jsonb_populate_recordset(NULL::products, $1)",
             Json(rows) as _
         )
         .execute(db)

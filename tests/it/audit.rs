@@ -34,6 +34,10 @@ async fn every_kind_of_tampering_with_the_log_is_found() {
     for n in 0..5 {
         ada.client.pay(&ada.current, &bola.current, 100, &format!("t{n}")).await.is(201);
     }
+    // The read models have taken the events as they were.
+    ada.client.get("/v1/accounts").await.is(200);
+    ada.client.get(&format!("/v1/accounts/{}/statement", ada.current)).await.is(200);
+    ada.client.get(&format!("/v1/accounts/{}/history", ada.current)).await.is(200);
     let last = bank.events().await;
     let tampering = [
         // An amount.

@@ -175,6 +175,8 @@ async fn read_balance(
         let moved = then.saturating_sub(account.ledger_balance);
         account.available_balance = account.available_balance.saturating_add(moved);
         account.ledger_balance = then;
+        // The read model knows only the latest posting; what was the latest then, the statement tells.
+        account.last_transaction_at = account.last_transaction_at.filter(|_| moved == 0);
     }
     let now = app.journal.sources().clock.now();
     Ok(Answer::ok(AccountBalance::of(account, now)).tagged(wants.none_match))

@@ -63,6 +63,7 @@ pub struct OpenedAccount {
     currency: String,
     account_status: &'static str,
     /// Percent a year.
+    #[serde(serialize_with = "crate::rate::number")]
     #[schema(value_type = f64)]
     interest_rate: Decimal,
     opened_at: Timestamp,

@@ -44,6 +44,7 @@ pub struct AccountBalance {
     last_transaction_date: Option<Timestamp>,
     /// `ACTIVE`, `FROZEN`, `DORMANT` or `CLOSED`.
     account_status: &'static str,
+    #[serde(serialize_with = "crate::rate::number")]
     #[schema(value_type = f64)]
     interest_rate: Decimal,
     /// When interest is posted next, if the account earns any.

@@ -92,9 +92,9 @@ async fn register(journal: &Journal, keys: &Keys, passwords: &Passwords, login: 
 
 async fn open(journal: &Journal, holder: UserId) -> Result<Owned<Holding>, Error> {
     let request = NewAccount {
-        name: "Bench Payer".to_owned(),
+        name: Some("Bench Payer".to_owned()),
         product_id: "CUR-001".to_owned(),
-        account_type: AccountType::Current,
+        account_type: Some(AccountType::Current),
         currency: Currency::NGN,
         initial_deposit: None,
         plan: None,

@@ -69,8 +69,7 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
         async move { Ok(report("journal", &load::journal(bank, clients, shape, seconds, None).await?)) }
     })
     .await?;
-    let projections =
-        Projections::start(bank.pool.clone(), Arc::new(Codec::default()), bank.journal.head()).await?;
+    let projections = Projections::start(bank.pool.clone(), Arc::new(Codec::default()), bank.journal.head());
     bank.caught_up(&projections).await?;
     each(args, |clients, shape| {
         let (bank, projections) = (&bank, &projections);

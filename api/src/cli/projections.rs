@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bursar_domain::codec::Codec;
 use bursar_projections::{ModelState, Progress, Report, catalogue};
 use clap::{Args, Subcommand};
+use serde_json::Value;
 
 use super::{Bar, Outcome};
 use crate::config::Config;
@@ -88,12 +89,20 @@ fn what_differed(report: &Report) -> String {
     }
 }
 
+/// Each differing row with its key, the event it goes wrong at, and the columns that differ.
 fn differences(report: &Report) {
     for diff in &report.diffs {
-        let show = |row: &Option<serde_json::Value>| row.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
         println!("  from position {}, {} {}", diff.first_diverging_position, diff.table, diff.key);
-        println!("    expected {}", show(&diff.expected));
-        println!("    found    {}", show(&diff.actual));
+        match (&diff.expected, &diff.actual) {
+            (Some(Value::Object(expected)), Some(Value::Object(found))) => {
+                for (column, value) in expected.iter().filter(|(column, value)| found.get(*column) != Some(value)) {
+                    println!("    {column}: expected {value}, found {}", found.get(column).unwrap_or(&Value::Null));
+                }
+            }
+            (Some(expected), _) => println!("    the row is missing: {expected}"),
+            (None, Some(found)) => println!("    the row should not be there: {found}"),
+            (None, None) => {}
+        }
     }
 }
 

@@ -11,7 +11,7 @@ fn later_sources_win() {
         .and_then(|l| l.environment(env(&[("BURSAR_AUTH_ACCESS_SECONDS", "70"), ("PATH", "/bin")])))
         .and_then(|l| l.set("server", "listen", "0.0.0.0:9000", "--listen"))
         .and_then(Loader::finish);
-    let config = config.map_err(|e| e.to_string()).ok().expect("valid");
+    let config = config.unwrap_or_else(|e| panic!("{e}"));
     assert!(config.sandbox);
     assert_eq!((config.auth.access_seconds, config.auth.issuer.as_str()), (70, "file"));
     assert_eq!(config.server.listen, "0.0.0.0:9000".parse().unwrap());

@@ -89,7 +89,7 @@ async fn account_of(app: &App, email: &str) -> Result<String, Error> {
     let filter = AccountFilter { account_type: Some(AccountType::Current), ..AccountFilter::default() };
     let page = Page { page: 1, size: 1 };
     let found = bursar_projections::accounts::of_owner(&app.pool, user, &filter, Sort::default(), page).await?;
-    Ok(found.items.first().ok_or("somebody of the demo has no account")?.number.to_string())
+    Ok(found.items.first().ok_or("somebody of the demo has no account")?.account_number.to_string())
 }
 
 async fn introduce(app: &App, address: SocketAddr, whereabouts: &str) -> Result<(), Error> {
@@ -115,13 +115,13 @@ async fn introduce(app: &App, address: SocketAddr, whereabouts: &str) -> Result<
         r#"TOKEN=$(curl -s http://{address}/v1/users/password/login -H 'Content-Type: application/json' -d '{{"username":"ada@example.com","password":"{PASSWORD}","deviceInfo":{{"deviceId":"my-laptop","deviceType":"DESKTOP"}}}}' | sed -E 's/.*"accessToken":"([^"]+)".*/\1/')"#
     );
     println!("# her balance, in kobo");
-    println!(r#"curl -s http://{address}/v1/accounts/{ada}/balance -H "Authorization: Bearer $TOKEN""#);
+    println!(r#"curl -s http://{address}/v1/accounts/{ada}/balance -H "Authorization: Bearer $TOKEN"; echo"#);
     println!("# pay Bola 2,500 naira; paste it twice: the same key pays once");
     println!(
-        r#"curl -s http://{address}/v1/payments/transfer/internal -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H 'Idempotency-Key: first-transfer' -d '{{"sourceAccount":"{ada}","destinationAccount":"{bola}","destinationName":"Bola Adeyemi","amount":250000,"currency":"NGN","narration":"Lunch"}}'"#
+        r#"curl -s http://{address}/v1/payments/transfer/internal -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H 'Idempotency-Key: first-transfer' -d '{{"sourceAccount":"{ada}","destinationAccount":"{bola}","destinationName":"Bola Adeyemi","amount":250000,"currency":"NGN","narration":"Lunch"}}'; echo"#
     );
     println!("# her statement");
-    println!(r#"curl -s "http://{address}/v1/accounts/{ada}/statement?size=5" -H "Authorization: Bearer $TOKEN""#);
+    println!(r#"curl -s "http://{address}/v1/accounts/{ada}/statement?size=5" -H "Authorization: Bearer $TOKEN"; echo"#);
     println!("# check the whole bank from its log, in another terminal");
     println!("cargo run --release -- audit replay --data-dir {data_dir}");
     println!();

@@ -170,9 +170,9 @@ impl<'a> Seed<'a> {
         initial_deposit: Option<(Amount, Owned<Holding>)>,
     ) -> Result<Owned<Holding>, Error> {
         let request = NewAccount {
-            name: name.to_owned(),
+            name: Some(name.to_owned()),
             product_id: product.to_owned(),
-            account_type,
+            account_type: Some(account_type),
             currency: Currency::NGN,
             initial_deposit,
             plan: None,

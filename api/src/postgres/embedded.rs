@@ -21,6 +21,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// A stop writes everything out first; beyond this it is cut short, and the next start recovers.
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
 
+/// The owner of a directory may be creating or recovering its database.
+const ATTACH_PATIENCE: Duration = Duration::from_secs(15);
+
 /// What to run, and where.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -89,11 +92,22 @@ impl EmbeddedPostgres {
         Ok(EmbeddedPostgres { cluster, server, keeper, _lock: lock })
     }
 
-    /// The URL of `database` on a server that another process of ours runs on `data_dir` right now. `None`: there is
-    /// none, start it.
+    /// The URL of `database` on a server that another process of ours runs on `data_dir` right now; waits a little for
+    /// one that is just starting. `None`: there is none, start it.
     pub fn attach(data_dir: &Path, database: &str) -> Option<String> {
         let layout = Layout::existing(data_dir).ok()?;
-        process::live_socket_dir(&layout).map(|dir| socket_url(&dir, database))
+        let patience = Instant::now() + ATTACH_PATIENCE;
+        // A server whose owner was killed may answer for another moment: it is not one to rely on.
+        while layout.has_owner() {
+            if let Some(dir) = process::live_socket_dir(&layout) {
+                return Some(socket_url(&dir, database));
+            }
+            if Instant::now() > patience {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        None
     }
 
     /// A URL for sqlx, through the Unix socket.

@@ -12,7 +12,7 @@ use super::{OLDEST_MAJOR, PostgresError, fetch};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
     /// The directory holding `postgres` and `initdb`; other tools may be missing.
-    pub bin: PathBuf,
+    pub bin_dir: PathBuf,
     /// 15, 16, 17, ...
     pub major: u32,
 }
@@ -28,13 +28,13 @@ impl Installation {
             return Err(format!("Postgres {major} is older than {OLDEST_MAJOR}"));
         }
         // Absolute, because Postgres is started from `/`.
-        let bin = fs::canonicalize(bin).map_err(|e| e.to_string())?;
-        Ok(Installation { bin, major })
+        let bin_dir = fs::canonicalize(bin).map_err(|e| e.to_string())?;
+        Ok(Installation { bin_dir, major })
     }
 
     /// The path of one tool.
     pub fn tool(&self, name: &str) -> PathBuf {
-        self.bin.join(name)
+        self.bin_dir.join(name)
     }
 }
 
@@ -103,6 +103,11 @@ impl Search {
             Some((data, major)) => PostgresError::WrongMajor { data: data.to_owned(), major, tried },
             None => PostgresError::NotFound { tried },
         })
+    }
+
+    /// What is on this machine already, without the network and without a complaint: for tools that are nice to have.
+    pub fn installed(&self) -> Option<Installation> {
+        Search { fetch: false, ..self.clone() }.find(None).ok()
     }
 
     /// Every directory that may hold an installation, the usual ones first.

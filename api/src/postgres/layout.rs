@@ -4,6 +4,8 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::user::{RunAs, our_uid};
 use super::{PostgresError, fingerprint};
@@ -78,18 +80,32 @@ impl Layout {
             }
             Err(e) => return Err(io("open")(e)),
         };
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::Error(e)) => return Err(io("lock")(e)),
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                let pid = lock.read_to_string(&mut pid).ok().and_then(|_| pid.trim().parse().ok());
-                return Err(PostgresError::AlreadyRunning { data_dir: self.root.clone(), pid });
+        let mut attempts = 0;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(e)) => return Err(io("lock")(e)),
+                // Somebody may only be looking, see `has_owner`.
+                Err(TryLockError::WouldBlock) if attempts < 10 => attempts += 1,
+                Err(TryLockError::WouldBlock) => return Err(self.taken(&mut lock)),
             }
+            thread::sleep(Duration::from_millis(10));
         }
         let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
         written.map_err(io("write"))?;
         Ok(lock)
+    }
+
+    fn taken(&self, lock: &mut File) -> PostgresError {
+        let mut pid = String::new();
+        let pid = lock.read_to_string(&mut pid).ok().and_then(|_| pid.trim().parse().ok());
+        PostgresError::AlreadyRunning { data_dir: self.root.clone(), pid }
+    }
+
+    /// Whether a living process holds the lock. A server without an owner is about to end.
+    pub(super) fn has_owner(&self) -> bool {
+        File::open(&self.lock)
+            .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Removes what interrupted attempts left. One that cannot be removed is in nobody's way.

@@ -95,11 +95,10 @@ fn with_database(url: &str, database: &str) -> String {
 fn base_dir() -> Result<PathBuf, PostgresError> {
     let uid = our_uid().unwrap_or(u32::MAX);
     let name = format!("bursar-tests-{uid}");
-    let memory = Path::new("/dev/shm");
     let exe = env::current_exe().unwrap_or_default();
     // cargo marks its target directory, whatever its name.
     let target = exe.ancestors().find(|dir| dir.join("CACHEDIR.TAG").exists());
-    let parent = if free_kib(memory) >= ROOMY { memory } else { target.unwrap_or(Path::new("/tmp")) };
+    let parent = roomy_memory().or(target).unwrap_or(Path::new("/tmp"));
     let base = parent.join(name);
     let mode = if uid == 0 { 0o711 } else { 0o700 };
     let made = DirBuilder::new().recursive(true).mode(mode).create(&base);
@@ -108,6 +107,12 @@ fn base_dir() -> Result<PathBuf, PostgresError> {
         Ok(meta) if meta.is_dir() && meta.uid() == uid => Ok(base),
         _ => Err(PostgresError::NotOurs { path: base }),
     }
+}
+
+/// The file system in memory, when there is one with room for a cluster; containers often have a tiny one.
+pub(super) fn roomy_memory() -> Option<&'static Path> {
+    let memory = Path::new("/dev/shm");
+    (free_kib(memory) >= ROOMY).then_some(memory)
 }
 
 /// `std` does not tell the free space of a file system; `df -Pk` does everywhere, in its fourth column.

@@ -301,7 +301,7 @@ impl Accounts {
             }
         }
         sqlx::query!(
-            "INSERT INTO accounts SELECT * FROM json_populate_recordset(NULL::accounts, $1)",
+            "INSERT INTO accounts SELECT * FROM jsonb_populate_recordset(NULL::accounts, $1)",
             Json(&self.opened) as _
         )
         .execute(db)

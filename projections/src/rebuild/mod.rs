@@ -26,7 +26,7 @@ pub use diff::Diff;
 
 use crate::catalogue::{Entry, catalogue};
 use crate::read_model::Poison;
-use crate::runner::{Checkpoint, Lock, own_connection, register, try_lock};
+use crate::runner::{Checkpoint, Lock, own_connection, register, try_lock, unlock};
 use pass::Pass;
 use shadow::Shadow;
 
@@ -133,6 +133,7 @@ async fn run(
     let dropped = build.shadow.drop_schema(&mut build.db).await;
     let reports = outcome?;
     dropped?;
+    unlock(&mut build.db).await?;
     build.db.close().await?;
     Ok(reports)
 }

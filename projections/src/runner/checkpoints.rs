@@ -102,3 +102,9 @@ pub(crate) async fn try_lock(db: &mut PgConnection, lock: Lock) -> sqlx::Result<
     );
     locked.fetch_one(db).await
 }
+
+/// Gives the session's lock back at once; a closed session keeps it until the server has noticed.
+pub(crate) async fn unlock(db: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query!("SELECT pg_advisory_unlock_all()").execute(db).await?;
+    Ok(())
+}

@@ -24,7 +24,7 @@ struct Follower {
     entry: &'static Entry,
     model: Box<dyn Model>,
     at: Checkpoint,
-    /// Events its next batch may hold; halved when its rows are refused, to find the event that is to blame.
+    /// Events its next batch may hold; halved when the database refuses it, to find the event that is to blame.
     limit: usize,
 }
 
@@ -37,8 +37,19 @@ pub(super) struct Leader<'r> {
 enum Failure {
     /// The database is away or the log cannot be read.
     Database(sqlx::Error),
-    /// The database refuses the rows of one model.
-    Rows(usize, sqlx::Error),
+    /// The database refuses what one model asks of it.
+    Model(usize, sqlx::Error),
+}
+
+impl Failure {
+    /// Sorts an error of the model with index `i`. The database is well and the model at fault in the SQLSTATE
+    /// classes 22 (data exception), 23 (integrity constraint violation) and 42 (no such table, column ...).
+    fn of(i: usize, e: sqlx::Error) -> Self {
+        let code = e.as_database_error().and_then(|e| e.code());
+        let at_fault =
+            code.is_some_and(|code| ["22", "23", "42"].contains(&code.get(..2).unwrap_or_default()));
+        if at_fault { Self::Model(i, e) } else { Self::Database(e) }
+    }
 }
 
 impl From<sqlx::Error> for Failure {
@@ -120,7 +131,7 @@ impl<'r> Leader<'r> {
             match self.step(db, &group, (after, upto.unwrap_or(Position::MAX)), limit).await {
                 Ok(seen) => more |= seen == limit || (upto.is_some() && seen > 0),
                 Err(Failure::Database(e)) => return Err(e),
-                Err(Failure::Rows(culprit, e)) => {
+                Err(Failure::Model(culprit, e)) => {
                     self.blame(db, culprit, limit, &e).await?;
                     more = true;
                 }
@@ -174,7 +185,8 @@ impl<'r> Leader<'r> {
         for &i in group {
             let Follower { entry, model, at, .. } = &mut self.followers[i];
             let range = (at.position, batch.upto);
-            let outcome = fold(db, entry, model.as_mut(), batch, range).await?;
+            let outcome =
+                fold(db, entry, model.as_mut(), batch, range).await.map_err(|e| Failure::of(i, e))?;
             let (to, poison) = (outcome.position, outcome.poison);
             steps.push(Step { model: entry.name, from: at.clone(), to, poison });
         }
@@ -184,10 +196,7 @@ impl<'r> Leader<'r> {
             return Ok(false);
         }
         for &i in group {
-            self.followers[i].model.save(&mut tx).await.map_err(|e| match e {
-                e if is_about_rows(&e) => Failure::Rows(i, e),
-                e => Failure::Database(e),
-            })?;
+            self.followers[i].model.save(&mut tx).await.map_err(|e| Failure::of(i, e))?;
         }
         tx.commit().await?;
         for (&i, step) in group.iter().zip(steps) {
@@ -201,7 +210,7 @@ impl<'r> Leader<'r> {
         Ok(true)
     }
 
-    /// The database refused rows of one model. Smaller and smaller batches lead to the event they come from;
+    /// The database refused what one model asked. Smaller and smaller batches lead to the event they come from;
     /// the model is parked there, the others go on.
     async fn blame(
         &mut self,
@@ -261,11 +270,4 @@ impl Follower {
         self.model.forget();
         self.at.poison = Some(poison);
     }
-}
-
-/// Whether the database is well and the rows are at fault: SQLSTATE classes 22 (data exception) and 23
-/// (integrity constraint violation).
-fn is_about_rows(e: &sqlx::Error) -> bool {
-    let code = e.as_database_error().and_then(|e| e.code());
-    code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
 }

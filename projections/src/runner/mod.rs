@@ -17,7 +17,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-pub(crate) use checkpoints::{Checkpoint, Lock, read, register, try_lock};
+pub(crate) use checkpoints::{Checkpoint, Lock, read, register, try_lock, unlock};
 pub(crate) use fold::fold;
 
 use crate::catalogue::catalogue;
@@ -115,7 +115,6 @@ impl Runner {
     async fn run(mut self) {
         let mut retry = FIRST_RETRY;
         while let Err(e) = self.session(&mut retry).await {
-            eprintln!("DEBUG {e:?}");
             tracing::error!(error = %e, ?retry, "projections lost the database, trying again");
             let mut stopped = self.stopped.clone();
             tokio::select! {
@@ -144,6 +143,7 @@ impl Runner {
                 _ = stopped.wait_for(|stopped| *stopped) => {}
             }
         }
+        unlock(&mut db).await?;
         db.close().await
     }
 }

@@ -159,19 +159,16 @@ pub async fn statement(
     })
 }
 
+/// Later than anything recorded: the beginning of the year 9999.
+const NEVER: Timestamp = Timestamp::constant(253_370_764_800, 0);
+
 /// The ledger balance of an account as of a past moment, minor units; 0 before its first entry.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sqlx::Result<i64> {
-    let end = latest_time();
-    let fence = fence(pool, Some(as_of), end).await?;
-    Ok(last_entry(pool, account, end, fence).await?.map_or(0, |entry| entry.balance))
-}
-
-/// Later than anything recorded, and still a time to Postgres.
-fn latest_time() -> Timestamp {
-    Timestamp::from_microsecond(Timestamp::MAX.as_microsecond()).unwrap_or(Timestamp::UNIX_EPOCH)
+    let fence = fence(pool, Some(as_of), NEVER).await?;
+    Ok(last_entry(pool, account, NEVER, fence).await?.map_or(0, |entry| entry.balance))
 }
 
 /// The last place in the log, by time and position, that a question sees. Since time never goes back along

@@ -156,7 +156,7 @@ async fn a_lost_session_is_opened_again() {
     projections.freshness().wait(&[], bank.position, LONG).await.unwrap();
     let killed: i64 = scratch
         .value(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND granted",
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
         )
         .await;
     assert_eq!(killed, 1);

@@ -147,8 +147,9 @@ async fn quiet_days_end_like_the_day_before() {
     let range = DayRange { from: opened - 10.days(), to: opened + 5.days(), oldest_first: true };
     let days = history(&scratch.pool, &number(1), range, Page::default()).await.unwrap();
     let seen: Vec<_> = days.items.iter().map(|day| (day.day, day.ledger_balance, day.turnover_out)).collect();
-    let expected: Vec<_> =
-        (0..6).map(|n| (opened + n.days(), if n < 3 { 500 } else { 300 }, if n == 3 { 200 } else { 0 })).collect();
+    let expected: Vec<_> = (0..6)
+        .map(|n| (opened + n.days(), if n < 3 { 500 } else { 300 }, if n == 3 { 200 } else { 0 }))
+        .collect();
     assert_eq!((seen, days.total), (expected, 6));
     let available = |day: &crate::daily_balances::DailyBalance| day.ledger_balance + OVERDRAFT - MINIMUM;
     assert!(days.items.iter().all(|day| day.available_balance == available(day)));

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub use client::{Answer, Client};
+pub use client::Client;
 
 /// The key of every test bank, so that a copied database opens with it.
 pub const MASTER_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -120,11 +120,6 @@ impl Bank {
     pub async fn events_of(&self, event_type: &str) -> i64 {
         let sql = "SELECT count(*) FROM events WHERE event_type = $1";
         sqlx::query_scalar(sql).bind(event_type).fetch_one(&self.pool).await.unwrap()
-    }
-
-    /// Everything an auditor and support would check: replay, and each read model against the log.
-    pub async fn check(&self) {
-        check(&self.pool).await;
     }
 
     /// Stops the server, checks the bank, and drops its database.
