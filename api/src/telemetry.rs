@@ -49,7 +49,7 @@ impl Drop for Telemetry {
 pub fn start(settings: &config::Telemetry) -> Result<Telemetry, TelemetryError> {
     let filter = EnvFilter::try_new(&settings.log)?;
     let lines = fmt::layer().with_writer(std::io::stderr);
-    let lines = if settings.json { lines.json().boxed() } else { lines.boxed() };
+    let lines = if settings.json { lines.json().with_span_list(false).boxed() } else { lines.boxed() };
     let provider = settings.otlp_endpoint.as_deref().map(exporter).transpose()?;
     let spans = provider
         .as_ref()

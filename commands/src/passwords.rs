@@ -73,7 +73,7 @@ impl Rejection for WeakPassword {
 /// Hashes and checks passwords, no more at once than there are processors.
 pub struct Passwords {
     hasher: Arc<Hasher>,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     /// The hash that is checked when there is none, so that an unknown user costs the same work.
     decoy: String,
 }
@@ -92,7 +92,7 @@ impl Passwords {
         let hasher = Hasher { pepper: keys.pepper.clone(), entropy };
         let decoy = hasher.hash(b"nobody has this password")?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { hasher: Arc::new(hasher), permits: Semaphore::new(processors), decoy })
+        Ok(Self { hasher: Arc::new(hasher), permits: Arc::new(Semaphore::new(processors)), decoy })
     }
 
     /// The PHC string of a password, with a fresh salt.
@@ -117,7 +117,12 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HashingFailed> {
-        let _permit = self.permits.acquire().await.map_err(|_| HashingFailed)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| HashingFailed)?;
+        // The permit goes along: when the caller hangs up, the work goes on, and still counts.
+        let work = move || {
+            let _permit = permit;
+            work()
+        };
         tokio::task::spawn_blocking(work).await.map_err(|_| HashingFailed)
     }
 }

