@@ -36,7 +36,9 @@ pub enum WiringError {
         source: std::io::Error,
     },
     /// What is there is not a key.
-    #[error("the master key must be 32 bytes in base64url (auth.master_key, or the file {KEY_FILE} in the data directory)")]
+    #[error(
+        "the master key must be 32 bytes in base64url (auth.master_key, or the file {KEY_FILE} in the data directory)"
+    )]
     MalformedKey,
     /// The database belongs to servers with another key.
     #[error(

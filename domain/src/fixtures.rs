@@ -172,7 +172,8 @@ fn every_event_is_written_as_its_fixture_says() {
         if !file.exists() && std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
             std::fs::write(&file, format!("{written}\n")).unwrap();
         }
-        let fixture = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("no fixture {}", file.display()));
+        let fixture =
+            std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("no fixture {}", file.display()));
         assert_eq!(written, fixture.trim_end(), "{} changed its shape without a new version", event.name());
     }
 }
@@ -210,10 +211,18 @@ fn the_independent_reader_loads_them_too() {
     for event in samples() {
         let value: serde_json::Value = serde_json::from_str(&event.write().unwrap()).unwrap();
         match event {
-            Event::Account(event) => assert_eq!(serde_json::from_value::<AccountEvent>(value).unwrap(), event),
-            Event::Payment(event) => assert_eq!(serde_json::from_value::<PaymentEvent>(value).unwrap(), event),
-            Event::Product(event) => assert_eq!(serde_json::from_value::<ProductEvent>(value).unwrap(), event),
-            Event::Session(event) => assert_eq!(serde_json::from_value::<SessionEvent>(value).unwrap(), event),
+            Event::Account(event) => {
+                assert_eq!(serde_json::from_value::<AccountEvent>(value).unwrap(), event)
+            }
+            Event::Payment(event) => {
+                assert_eq!(serde_json::from_value::<PaymentEvent>(value).unwrap(), event)
+            }
+            Event::Product(event) => {
+                assert_eq!(serde_json::from_value::<ProductEvent>(value).unwrap(), event)
+            }
+            Event::Session(event) => {
+                assert_eq!(serde_json::from_value::<SessionEvent>(value).unwrap(), event)
+            }
             Event::User(event) => assert_eq!(serde_json::from_value::<UserEvent>(value).unwrap(), event),
         }
     }

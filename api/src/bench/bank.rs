@@ -47,7 +47,8 @@ impl Bank {
         let (sources, _) = sources::system();
         let pool = server.pool();
         let options = JournalOptions::default();
-        let journal = Journal::open(pool.clone(), sources.clone(), Arc::new(Codec::default()), options).await?;
+        let journal =
+            Journal::open(pool.clone(), sources.clone(), Arc::new(Codec::default()), options).await?;
         let master = MasterKey::draw(&*sources.entropy);
         let keys = Keys::derive(&master);
         let passwords = Passwords::new(&keys, Arc::clone(&sources.entropy))?;
@@ -72,7 +73,12 @@ impl Bank {
     }
 }
 
-async fn register(journal: &Journal, keys: &Keys, passwords: &Passwords, login: &str) -> Result<UserId, Error> {
+async fn register(
+    journal: &Journal,
+    keys: &Keys,
+    passwords: &Passwords,
+    login: &str,
+) -> Result<UserId, Error> {
     let person = RegisterUser {
         first_name: "Bench".to_owned(),
         last_name: "Payer".to_owned(),

@@ -66,7 +66,10 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
     let report = |what: &str, measured: &Measured| line(what, measured, pgbench);
     each(args, |clients, shape| {
         let bank = &bank;
-        async move { Ok(report("journal", &load::journal(bank, clients, shape, seconds, None).await?)) }
+        async move {
+            report("journal", &load::journal(bank, clients, shape, seconds, None).await?);
+            Ok(())
+        }
     })
     .await?;
     let projections = Projections::start(bank.pool.clone(), Arc::new(Codec::default()), bank.journal.head());
@@ -75,7 +78,8 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
         let (bank, projections) = (&bank, &projections);
         async move {
             let measured = load::journal(bank, clients, shape, seconds, Some(projections)).await?;
-            Ok(report("journal + projections", &measured))
+            report("journal + projections", &measured);
+            Ok(())
         }
     })
     .await?;
@@ -83,7 +87,10 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
     let site = http::Site::open(bank, config).await?;
     each(args, |clients, shape| {
         let site = &site;
-        async move { Ok(report("HTTP", &http::load(site, clients, shape, seconds).await?)) }
+        async move {
+            report("HTTP", &http::load(site, clients, shape, seconds).await?);
+            Ok(())
+        }
     })
     .await?;
     site.close().await?;

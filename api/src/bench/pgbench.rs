@@ -18,8 +18,12 @@ pub(super) async fn tpcb(server: &Server, seconds: Duration) -> Result<Option<f6
     let options = server.options();
     let command = || {
         let mut command = Command::new(&program);
-        let host = options.get_socket().map_or_else(|| options.get_host().to_owned(), |s| s.display().to_string());
-        command.env("PGHOST", host).env("PGPORT", options.get_port().to_string()).env("PGUSER", options.get_username());
+        let host =
+            options.get_socket().map_or_else(|| options.get_host().to_owned(), |s| s.display().to_string());
+        command
+            .env("PGHOST", host)
+            .env("PGPORT", options.get_port().to_string())
+            .env("PGUSER", options.get_username());
         command
     };
     let made = command().args(["-i", "-q", "-s", SCALE, PGBENCH]).output().await?;
@@ -27,7 +31,10 @@ pub(super) async fn tpcb(server: &Server, seconds: Duration) -> Result<Option<f6
         return Ok(None);
     }
     let seconds = seconds.as_secs().to_string();
-    let run = command().args(["-c", CLIENTS, "-j", "2", "-M", "prepared", "-T", &seconds, PGBENCH]).output().await?;
+    let run = command()
+        .args(["-c", CLIENTS, "-j", "2", "-M", "prepared", "-T", &seconds, PGBENCH])
+        .output()
+        .await?;
     let printed = String::from_utf8_lossy(&run.stdout);
     let rate = printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
     Ok(rate)

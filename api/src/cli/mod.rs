@@ -127,8 +127,8 @@ async fn dispatch(cli: Cli) -> Outcome {
 fn configure(common: &Common) -> Result<Config, Box<dyn Error + Send + Sync>> {
     let file = common.config.as_deref().unwrap_or_else(|| Path::new("bursar.toml"));
     // What is not Unicode is not ours to read.
-    let variables =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut loader = Loader::new().file(file, common.config.is_some())?.environment(variables)?;
     if let Some(listen) = common.listen {
         loader = loader.set("server", "listen", &listen.to_string(), "--listen")?;

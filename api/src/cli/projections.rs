@@ -95,8 +95,13 @@ fn differences(report: &Report) {
         println!("  from position {}, {} {}", diff.first_diverging_position, diff.table, diff.key);
         match (&diff.expected, &diff.actual) {
             (Some(Value::Object(expected)), Some(Value::Object(found))) => {
-                for (column, value) in expected.iter().filter(|(column, value)| found.get(*column) != Some(value)) {
-                    println!("    {column}: expected {value}, found {}", found.get(column).unwrap_or(&Value::Null));
+                for (column, value) in
+                    expected.iter().filter(|(column, value)| found.get(*column) != Some(value))
+                {
+                    println!(
+                        "    {column}: expected {value}, found {}",
+                        found.get(column).unwrap_or(&Value::Null)
+                    );
                 }
             }
             (Some(expected), _) => println!("    the row is missing: {expected}"),

@@ -88,7 +88,8 @@ async fn account_of(app: &App, email: &str) -> Result<String, Error> {
     app.freshness.wait(&[], head, Duration::from_secs(60)).await?;
     let filter = AccountFilter { account_type: Some(AccountType::Current), ..AccountFilter::default() };
     let page = Page { page: 1, size: 1 };
-    let found = bursar_projections::accounts::of_owner(&app.pool, user, &filter, Sort::default(), page).await?;
+    let found =
+        bursar_projections::accounts::of_owner(&app.pool, user, &filter, Sort::default(), page).await?;
     Ok(found.items.first().ok_or("somebody of the demo has no account")?.account_number.to_string())
 }
 
@@ -121,7 +122,9 @@ async fn introduce(app: &App, address: SocketAddr, whereabouts: &str) -> Result<
         r#"curl -s http://{address}/v1/payments/transfer/internal -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H 'Idempotency-Key: first-transfer' -d '{{"sourceAccount":"{ada}","destinationAccount":"{bola}","destinationName":"Bola Adeyemi","amount":250000,"currency":"NGN","narration":"Lunch"}}'; echo"#
     );
     println!("# her statement");
-    println!(r#"curl -s "http://{address}/v1/accounts/{ada}/statement?size=5" -H "Authorization: Bearer $TOKEN"; echo"#);
+    println!(
+        r#"curl -s "http://{address}/v1/accounts/{ada}/statement?size=5" -H "Authorization: Bearer $TOKEN"; echo"#
+    );
     println!("# check the whole bank from its log, in another terminal");
     println!("cargo run --release -- audit replay --data-dir {data_dir}");
     println!();

@@ -66,8 +66,8 @@ const FIRST: [&str; 20] = [
     "Musa", "Kemi", "Dayo", "Ify", "Uche", "Bisi", "Tayo", "Nneka", "Sani",
 ];
 const LAST: [&str; 20] = [
-    "Balogun", "Nwosu", "Bello", "Abubakar", "Ogunleye", "Okonkwo", "Lawal", "Danjuma", "Eze", "Adebayo", "Umeh",
-    "Garba", "Oni", "Afolabi", "Ibe", "Chukwu", "Salami", "Ojo", "Mba", "Yakubu",
+    "Balogun", "Nwosu", "Bello", "Abubakar", "Ogunleye", "Okonkwo", "Lawal", "Danjuma", "Eze", "Adebayo",
+    "Umeh", "Garba", "Oni", "Afolabi", "Ibe", "Chukwu", "Salami", "Ojo", "Mba", "Yakubu",
 ];
 
 /// First and last name of the `n`th customer.

@@ -54,11 +54,8 @@ impl<'a> Seed<'a> {
         for somebody in &PEOPLE {
             bank.extend(self.with_login(somebody).await?);
         }
-        let others: Vec<Customer> = stream::iter(0..customers)
-            .map(|n| self.customer(n))
-            .buffered(ABREAST)
-            .try_collect()
-            .await?;
+        let others: Vec<Customer> =
+            stream::iter(0..customers).map(|n| self.customer(n)).buffered(ABREAST).try_collect().await?;
         bank.extend(others);
         let mut bar = Bar::new("seeding");
         let mut dice = Dice(0x0b_u64);
@@ -96,8 +93,14 @@ impl<'a> Seed<'a> {
             stream::iter(orders.into_iter().map(Ok::<_, Error>))
                 .try_for_each_concurrent(ABREAST, |(n, payer, payee, narration, amount)| async move {
                     let due = format!("demo:{day}:{hour}:{n}");
-                    self.pay(&at_index(bank, payer).current, &at_index(bank, payee).current, narration, amount, &due)
-                        .await
+                    self.pay(
+                        &at_index(bank, payer).current,
+                        &at_index(bank, payee).current,
+                        narration,
+                        amount,
+                        &due,
+                    )
+                    .await
                 })
                 .await?;
         }
@@ -140,7 +143,11 @@ impl<'a> Seed<'a> {
             last_name: last.to_owned(),
             email: email.to_owned(),
             phone_number: format!("+234803{number:07}"),
-            date_of_birth: jiff::civil::date(1970 + i16::from(digits[4] % 35), i8::try_from(digits[5] % 12 + 1)?, 15),
+            date_of_birth: jiff::civil::date(
+                1970 + i16::from(digits[4] % 35),
+                i8::try_from(digits[5] % 12 + 1)?,
+                15,
+            ),
             country_code: "NG".to_owned(),
             preferred_language: Some("en".to_owned()),
         };
@@ -191,15 +198,22 @@ impl<'a> Seed<'a> {
         due: &str,
     ) -> Result<(), Error> {
         let payee = Payee { account: payee.number.clone(), name: None, save: false };
-        let made =
-            payments::transfer_internal(self.journal, process(due), payer, payee, transfer(narration, amount)?).await;
+        let made = payments::transfer_internal(
+            self.journal,
+            process(due),
+            payer,
+            payee,
+            transfer(narration, amount)?,
+        )
+        .await;
         unless_short(made)
     }
 
     async fn save(self, customer: &Customer, due: &str) -> Result<(), Error> {
         let saving = transfer("Weekly saving", 500_000)?;
         let made =
-            payments::transfer_self(self.journal, process(due), &customer.current, &customer.savings, saving).await;
+            payments::transfer_self(self.journal, process(due), &customer.current, &customer.savings, saving)
+                .await;
         unless_short(made)
     }
 }

@@ -79,7 +79,10 @@ where
     Ok(first_difference(ours, theirs))
 }
 
-fn first_difference<A>(ours: HashMap<String, Folded>, mut theirs: HashMap<String, (A, i64)>) -> Option<Difference>
+fn first_difference<A>(
+    ours: HashMap<String, Folded>,
+    mut theirs: HashMap<String, (A, i64)>,
+) -> Option<Difference>
 where
     A: Aggregate + TryFrom<State>,
 {

@@ -61,8 +61,8 @@ pub async fn write_events(
                 sequence: row.sequence,
                 event_type: &row.event_type,
                 event_version: &row.event_version,
-                payload: &*raw(&row.payload)?,
-                metadata: &*raw(&row.metadata)?,
+                payload: &raw(&row.payload)?,
+                metadata: &raw(&row.metadata)?,
             };
             let mut text = serde_json::to_vec(&line).map_err(|e| StoreError::Damaged(e.to_string()))?;
             text.push(b'\n');

@@ -36,7 +36,9 @@ pub async fn replay(
         match read::range(&mut *snapshot, codec, after, through).await {
             Ok(events) => report.difference = rebuilt.take(&events, after, through).err(),
             Err(StoreError::Unreadable(unreadable)) => {
-                report.difference = Some(unreadable_event(&mut snapshot, codec, after, through, &unreadable.to_string()).await?);
+                report.difference = Some(
+                    unreadable_event(&mut snapshot, codec, after, through, &unreadable.to_string()).await?,
+                );
             }
             Err(error) => return Err(error),
         }
@@ -195,7 +197,9 @@ async fn unreadable_event(
     reason: &str,
 ) -> Result<Difference, StoreError> {
     for position in after + 1..=through {
-        if let Err(StoreError::Unreadable(_)) = read::range(&mut *snapshot, codec, position - 1, position).await {
+        if let Err(StoreError::Unreadable(_)) =
+            read::range(&mut *snapshot, codec, position - 1, position).await
+        {
             return Ok(difference(position, "the log", "a readable event", reason));
         }
     }

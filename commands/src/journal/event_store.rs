@@ -32,7 +32,8 @@ where
 
     async fn load_events(&self, id: &str) -> Result<Vec<EventEnvelope<A>>, CqrsError<A>> {
         let type_name = <A as Aggregate>::TYPE;
-        let recorded = read::streams(&self.0.pool, &self.0.codec, &[type_name], &[id]).await.map_err(store_error)?;
+        let recorded =
+            read::streams(&self.0.pool, &self.0.codec, &[type_name], &[id]).await.map_err(store_error)?;
         Ok(recorded.iter().filter_map(envelope).collect())
     }
 
@@ -47,10 +48,14 @@ where
         context: Loaded<A>,
         metadata: HashMap<String, String>,
     ) -> Result<Vec<EventEnvelope<A>>, CqrsError<A>> {
-        let kind: Kind = <A as Aggregate>::TYPE.parse().map_err(|e| AggregateError::UnexpectedError(Box::new(e)))?;
+        let kind: Kind =
+            <A as Aggregate>::TYPE.parse().map_err(|e| AggregateError::UnexpectedError(Box::new(e)))?;
         let text = |name: &str| metadata.get(name).map(String::as_str).unwrap_or_default().into();
         let origin = Context {
-            metadata: bursar_domain::Metadata { actor: text("actor"), correlation_id: text("correlation_id") },
+            metadata: bursar_domain::Metadata {
+                actor: text("actor"),
+                correlation_id: text("correlation_id"),
+            },
             idempotency: None,
         };
         let events = events.into_iter().map(Into::into).collect();

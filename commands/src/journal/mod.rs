@@ -246,11 +246,11 @@ impl Journal {
 
     fn enqueue(&self, queued: Queued) -> Result<(), SubmitError> {
         let queue = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        match queue.as_ref().map(|queue| queue.try_send(queued)) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(mpsc::error::TrySendError::Full(_))) => Err(SubmitError::Busy),
-            Some(Err(mpsc::error::TrySendError::Closed(_))) | None => Err(SubmitError::Unavailable),
-        }
+        let Some(queue) = queue.as_ref() else { return Err(SubmitError::Unavailable) };
+        queue.try_send(queued).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => SubmitError::Busy,
+            mpsc::error::TrySendError::Closed(_) => SubmitError::Unavailable,
+        })
     }
 
     /// The aggregate and its version, folded from the log; version 0 when nothing has happened to it.
@@ -305,8 +305,9 @@ impl Journal {
         .fetch_optional(&self.0.pool)
         .await?;
         let Some(currency) = currency else { return Ok(None) };
-        let currency =
-            currency.parse().map_err(|_| StoreError::Damaged(format!("currency of ledger account {number}")))?;
+        let currency = currency
+            .parse()
+            .map_err(|_| StoreError::Damaged(format!("currency of ledger account {number}")))?;
         let holding = Holding { number: number.clone(), owner, currency };
         self.holdings().put(key, holding.clone());
         Ok(Some(holding))
@@ -364,12 +365,14 @@ impl Drop for Inner {
 async fn listen(pool: PgPool, head: watch::Receiver<Position>, wake: Arc<Notify>) {
     loop {
         let listening = async {
-            let schema = sqlx::query_scalar!(r#"SELECT current_schema()::text AS "schema!""#).fetch_one(&pool).await?;
+            let schema =
+                sqlx::query_scalar!(r#"SELECT current_schema()::text AS "schema!""#).fetch_one(&pool).await?;
             let mut listener = PgListener::connect_with(&pool).await?;
             listener.listen(&format!("{schema}.head")).await?;
             loop {
                 let notification = listener.recv().await?;
-                let ours = notification.payload().parse().is_ok_and(|position: Position| position <= *head.borrow());
+                let ours =
+                    notification.payload().parse().is_ok_and(|position: Position| position <= *head.borrow());
                 if !ours {
                     wake.notify_one();
                 }

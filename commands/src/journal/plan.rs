@@ -112,7 +112,8 @@ impl Memory {
             }
             misses.claims.extend(unit.claims.iter().map(|claim| (claim.namespace, claim.hash)));
             for step in &unit.steps {
-                if !self.streams.touch(&step.stream) && !(step.fresh && self.trust_fresh) {
+                let known = self.streams.touch(&step.stream) || (step.fresh && self.trust_fresh);
+                if !known {
                     misses.streams.insert(step.stream.clone());
                 }
             }
@@ -127,7 +128,7 @@ impl Memory {
         codec: &Codec,
         head: Position,
         at: Timestamp,
-    ) -> Result<Plan, Misses> {
+    ) -> Result<Plan, Box<Misses>> {
         // An earlier pass that found something missing leaves nothing behind.
         self.drop_batch();
         let mut misses = Misses::default();
@@ -159,7 +160,7 @@ impl Memory {
             }
             plan.outcomes.push(outcome);
         }
-        if misses.accounts.is_empty() && misses.streams.is_empty() { Ok(plan) } else { Err(misses) }
+        if misses.accounts.is_empty() && misses.streams.is_empty() { Ok(plan) } else { Err(Box::new(misses)) }
     }
 
     /// The batch is not to be written as planned: forget what it did.

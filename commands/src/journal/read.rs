@@ -97,12 +97,7 @@ pub(crate) async fn ledger_accounts(
         .map(|row| {
             let wrong = |what: &str| StoreError::Damaged(format!("{what} of ledger account {}", row.account));
             let account = LedgerAccount {
-                owner: row
-                    .owner
-                    .as_deref()
-                    .map(str::parse)
-                    .transpose()
-                    .map_err(|_| wrong("owner"))?,
+                owner: row.owner.as_deref().map(str::parse).transpose().map_err(|_| wrong("owner"))?,
                 currency: row.currency.parse().map_err(|_| wrong("currency"))?,
                 status: AccountStatus::parse(&row.status).ok_or_else(|| wrong("status"))?,
                 balance: row.balance,

@@ -199,7 +199,7 @@ impl Sequencer {
         let plan = loop {
             match self.memory.plan(units(), &self.codec, head.position, at) {
                 Ok(plan) => break plan,
-                Err(misses) => store::fill(tx, &self.codec, misses, &mut self.memory).await?,
+                Err(misses) => store::fill(tx, &self.codec, *misses, &mut self.memory).await?,
             }
         };
         if !plan.events.is_empty() {
@@ -234,7 +234,11 @@ impl Sequencer {
         let Some(mut connection) = self.connection.take() else { return };
         let caught_up = async {
             let head = store::read_head(&mut connection).await?;
-            if head.position > self.head.position { self.catch_up(&mut connection, head).await } else { Ok(()) }
+            if head.position > self.head.position {
+                self.catch_up(&mut connection, head).await
+            } else {
+                Ok(())
+            }
         };
         match caught_up.await {
             Ok(()) => self.connection = Some(connection),
@@ -255,7 +259,11 @@ impl Sequencer {
             };
             match asked.await {
                 Ok((connection, recorded)) => {
-                    tracing::warn!(recorded, position = first.position, "a commit without an answer was resolved");
+                    tracing::warn!(
+                        recorded,
+                        position = first.position,
+                        "a commit without an answer was resolved"
+                    );
                     self.connection = Some(connection);
                     return Some(recorded);
                 }

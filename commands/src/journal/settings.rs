@@ -9,9 +9,14 @@ use super::StoreError;
 /// # Errors
 /// [`StoreError`].
 pub async fn agree(pool: &PgPool, name: &str, value: &[u8]) -> Result<bool, StoreError> {
-    sqlx::query!("INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", name, value)
-        .execute(pool)
-        .await?;
-    let agreed = sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name).fetch_one(pool).await?;
+    sqlx::query!(
+        "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+        name,
+        value
+    )
+    .execute(pool)
+    .await?;
+    let agreed =
+        sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name).fetch_one(pool).await?;
     Ok(agreed == value)
 }

@@ -36,9 +36,10 @@ pub(super) async fn lock_head(
 
 /// The head as the last commit left it.
 pub(super) async fn read_head(connection: &mut PgConnection) -> Result<Head, sqlx::Error> {
-    let row = sqlx::query!(r#"SELECT position, recorded_at AS "recorded_at: jiff_sqlx::Timestamp" FROM head"#)
-        .fetch_one(connection)
-        .await?;
+    let row =
+        sqlx::query!(r#"SELECT position, recorded_at AS "recorded_at: jiff_sqlx::Timestamp" FROM head"#)
+            .fetch_one(connection)
+            .await?;
     Ok(Head { position: row.position, recorded_at: row.recorded_at.to_jiff() })
 }
 

@@ -82,7 +82,13 @@ impl Unit {
         self
     }
 
-    pub(super) fn append(mut self, kind: Kind, id: &str, expected: i64, events: Vec<bursar_domain::Event>) -> Self {
+    pub(super) fn append(
+        mut self,
+        kind: Kind,
+        id: &str,
+        expected: i64,
+        events: Vec<bursar_domain::Event>,
+    ) -> Self {
         let stream = StreamId::new(kind, id);
         self.steps.push(Step { stream, work: Work::Append { expected, events }, fresh: false });
         self
