@@ -18,7 +18,9 @@ async fn a_balance_edited_by_hand_is_named() {
     ada.client.pay(&ada.current, &bola.current, 100, "one").await.is(201);
     assert_eq!(difference(&bank).await, None);
     let edit = |by: i64| {
-        sqlx::query("UPDATE ledger_accounts SET balance = balance + $1 WHERE account = $2").bind(by).bind(&ada.current)
+        sqlx::query("UPDATE ledger_accounts SET balance = balance + $1 WHERE account = $2")
+            .bind(by)
+            .bind(&ada.current)
     };
     edit(1).execute(&bank.pool).await.unwrap();
     let found = difference(&bank).await.unwrap();
@@ -41,9 +43,15 @@ async fn every_kind_of_tampering_with_the_log_is_found() {
     let last = bank.events().await;
     let tampering = [
         // An amount.
-        (r#"UPDATE events SET payload = replace(payload::text, '-100,', '-101,')::json WHERE position = $1"#, last - 2),
+        (
+            r#"UPDATE events SET payload = replace(payload::text, '-100,', '-101,')::json WHERE position = $1"#,
+            last - 2,
+        ),
         // A balance.
-        (r#"UPDATE events SET payload = regexp_replace(payload::text, '"balance":(\d+)', '"balance":1\1')::json WHERE position = $1"#, last - 1),
+        (
+            r#"UPDATE events SET payload = regexp_replace(payload::text, '"balance":(\d+)', '"balance":1\1')::json WHERE position = $1"#,
+            last - 1,
+        ),
         // An event gone.
         ("DELETE FROM events WHERE position = $1", last - 3),
         // The newest gone.

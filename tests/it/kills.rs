@@ -14,7 +14,13 @@ use crate::support::process::Server;
 use crate::support::{Client, check};
 
 /// Acknowledged transaction ids, as clients saw them.
-async fn load(client: Client, source: String, destination: String, n: usize, stop: Arc<AtomicBool>) -> Vec<String> {
+async fn load(
+    client: Client,
+    source: String,
+    destination: String,
+    n: usize,
+    stop: Arc<AtomicBool>,
+) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for i in 0.. {
         if stop.load(Ordering::Relaxed) {

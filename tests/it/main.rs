@@ -8,6 +8,7 @@
     clippy::disallowed_methods,
     clippy::large_futures,
     missing_docs,
+    dead_code,
     reason = "tests"
 )]
 

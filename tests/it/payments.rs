@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::client::transfer;
 use crate::support::Bank;
+use crate::support::client::transfer;
 
 const INTERNAL: &str = "/v1/payments/transfer/internal";
 
@@ -26,7 +26,10 @@ async fn a_transfer_moves_money_once_however_often_it_is_sent() {
     assert_eq!(again.header("location"), first.header("location"));
     assert_eq!(bank.events().await, events);
 
-    ada.client.pay(&ada.current, &bola.current, 250_001, "lunch").await.problem(422, "IDEMPOTENCY_KEY_REUSED");
+    ada.client
+        .pay(&ada.current, &bola.current, 250_001, "lunch")
+        .await
+        .problem(422, "IDEMPOTENCY_KEY_REUSED");
     assert_eq!(ada.client.balance(&ada.current).await, had - 250_000);
     assert_eq!(bola.client.balance(&bola.current).await, bola_had + 250_000);
     bank.close().await;
@@ -95,13 +98,15 @@ async fn bad_bodies_are_told_everything_at_once() {
         let post = ada.client.request(reqwest::Method::POST, INTERNAL).raw("application/json", garbage);
         assert_eq!(post.send().await.status, 400, "{garbage:?}");
     }
-    for amount in [json!(-1), json!(0), json!(1.5), json!("1"), json!(1_000_000_000_000_001_i64), json!(null)] {
+    for amount in [json!(-1), json!(0), json!(1.5), json!("1"), json!(1_000_000_000_000_001_i64), json!(null)]
+    {
         let body = json!({"sourceAccount": ada.current, "destinationAccount": ada.savings, "amount": amount, "currency": "NGN"});
         assert_eq!(ada.client.post(INTERNAL, &body).await.pointers(), ["/amount"], "{amount}");
     }
     let form = ada.client.request(reqwest::Method::POST, INTERNAL).raw("text/plain", "a=b");
     assert_eq!(form.send().await.status, 415);
-    let huge = ada.client.request(reqwest::Method::POST, INTERNAL).raw("application/json", vec![b' '; 1_100_000]);
+    let huge =
+        ada.client.request(reqwest::Method::POST, INTERNAL).raw("application/json", vec![b' '; 1_100_000]);
     assert_eq!(huge.send().await.status, 413);
     assert_eq!(bank.events().await, events);
     bank.close().await;

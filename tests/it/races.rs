@@ -58,7 +58,8 @@ async fn a_caller_reads_what_it_has_just_written() {
     let (ada, bola) = (bank.ada().await, bank.bola().await);
     for n in 0..30 {
         let paid = ada.client.pay(&ada.current, &bola.current, 100 + n, &format!("ryw-{n}")).await.is(201);
-        let statement = ada.client.get(&format!("/v1/accounts/{}/statement?size=1", ada.current)).await.is(200);
+        let statement =
+            ada.client.get(&format!("/v1/accounts/{}/statement?size=1", ada.current)).await.is(200);
         let newest = &statement.body["transactions"][0];
         assert_eq!(newest["transactionId"], paid.body["transactionId"]);
         assert_eq!(newest["amount"], -(100 + n));

@@ -148,7 +148,8 @@ impl Client {
 
     /// Pays `amount` kobo from one account to another.
     pub async fn pay(&self, source: &str, destination: &str, amount: i64, key: &str) -> Answer {
-        self.post_with_key("/v1/payments/transfer/internal", key, &transfer(source, destination, amount)).await
+        self.post_with_key("/v1/payments/transfer/internal", key, &transfer(source, destination, amount))
+            .await
     }
 
     /// Ledger balance in kobo.
