@@ -20,8 +20,8 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 pub struct Answer<T> {
     status: StatusCode,
     headers: HeaderMap,
-    /// The entity tags the client has; `Some` when the answer is to carry one.
-    none_match: Option<Option<String>>,
+    /// The aggregate's version and the entity tags the client has; `Some` when the answer is to carry one.
+    tagged: Option<(i64, Option<String>)>,
     body: T,
 }
 
@@ -29,7 +29,7 @@ impl<T> Answer<T> {
     /// 200.
     #[must_use]
     pub fn ok(body: T) -> Self {
-        Self { status: StatusCode::OK, headers: HeaderMap::new(), none_match: None, body }
+        Self { status: StatusCode::OK, headers: HeaderMap::new(), tagged: None, body }
     }
 
     /// 200 for what a unit of work did: says at which position, and whether it was done before. From now on the
@@ -60,10 +60,11 @@ impl<T> Answer<T> {
         self
     }
 
-    /// Carries an `ETag`, and is 304 without a body when the client has it already (`If-None-Match`).
+    /// Carries an `ETag`, and is 304 without a body when the client has it already (`If-None-Match`). `version` is
+    /// the aggregate's, which `If-Match` on a write refers to.
     #[must_use]
-    pub fn tagged(mut self, none_match: Option<String>) -> Self {
-        self.none_match = Some(none_match);
+    pub fn tagged(mut self, version: i64, none_match: Option<String>) -> Self {
+        self.tagged = Some((version, none_match));
         self
     }
 
@@ -77,14 +78,14 @@ impl<T> Answer<T> {
 
 impl<T: Serialize> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        let Self { status, mut headers, none_match, body } = self;
+        let Self { status, mut headers, tagged, body } = self;
         let Ok(bytes) = serde_json::to_vec(&body) else {
             tracing::error!("an answer cannot be written as JSON");
             return Problem::internal().into_response();
         };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(has) = none_match {
-            let tag = entity_tag(&bytes);
+        if let Some((version, has)) = tagged {
+            let tag = entity_tag(version, &bytes);
             let known = has.is_some_and(|has| matches(&has, &tag));
             if let Ok(tag) = HeaderValue::from_str(&tag) {
                 headers.insert(ETAG, tag);
@@ -101,12 +102,12 @@ impl<T: Serialize> IntoResponse for Answer<T> {
     }
 }
 
-/// The version of a representation. Made from the bytes, because an account's is made of two things that change by
-/// themselves: the contract's stream and the ledger's balance.
-fn entity_tag(bytes: &[u8]) -> String {
+/// The version of the aggregate, which `If-Match` is checked against, and a hash of the representation, because an
+/// account's balance changes without its contract.
+fn entity_tag(version: i64, bytes: &[u8]) -> String {
     let hash = digest(&SHA256, bytes);
     let hex: String = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{hex}\"")
+    format!("\"{version}-{hex}\"")
 }
 
 /// Weak comparison (RFC 9110, 13.1.2).
@@ -120,10 +121,11 @@ mod tests {
 
     #[test]
     fn a_client_that_has_it_gets_no_body() {
-        let first = Answer::ok("x").tagged(None).into_response();
+        let first = Answer::ok("x").tagged(3, None).into_response();
         let tag = first.headers()[ETAG].to_str().unwrap().to_owned();
         assert_eq!(first.status(), 200);
-        let again = |has: String| Answer::ok("x").tagged(Some(has)).into_response().status();
+        assert!(tag.starts_with("\"3-"));
+        let again = |has: String| Answer::ok("x").tagged(3, Some(has)).into_response().status();
         assert_eq!(again(tag.clone()), 304);
         assert_eq!(again(format!("\"other\", W/{tag}")), 304);
         assert_eq!(again("\"other\"".to_owned()), 200);

@@ -120,6 +120,9 @@ pub struct WriteHeaders {
     /// `Idempotent-Replayed: true`; another body under it is 422.
     #[param(rename = "Idempotency-Key", max_length = 255)]
     idempotency_key: Option<String>,
+    /// The `ETag` of a read; 412 when what is written to has changed since.
+    #[param(rename = "If-Match")]
+    if_match: Option<String>,
     /// Names the request in logs and problems; echoed.
     #[param(rename = "X-Request-Id", max_length = 128)]
     request_id: Option<String>,

@@ -210,6 +210,7 @@ const fn status_of(kind: RejectionKind) -> StatusCode {
         RejectionKind::Forbidden => StatusCode::FORBIDDEN,
         RejectionKind::NotFound => StatusCode::NOT_FOUND,
         RejectionKind::Conflict => StatusCode::CONFLICT,
+        RejectionKind::Stale => StatusCode::PRECONDITION_FAILED,
         RejectionKind::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }

@@ -43,6 +43,7 @@ pub async fn ensure_defaults(journal: &Journal) -> Result<(), CommandError> {
         let context = Context {
             idempotency: Some(due_key(&due)),
             metadata: Metadata { actor: "system:products".into(), correlation_id: due.into() },
+            ..Context::default()
         };
         define(journal, context, product_id, terms).await?;
     }

@@ -12,9 +12,18 @@
     reason = "tests"
 )]
 
+mod accounts;
 mod audit;
+mod command_line;
 mod kills;
 mod payments;
+mod protocol;
 mod races;
+mod ratchet;
+mod read_side;
+mod reference_model;
+mod sessions;
+mod statements;
 mod support;
 mod two_servers;
+mod versions;

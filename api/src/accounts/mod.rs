@@ -135,7 +135,8 @@ async fn read_account(
     let account = account(&app, &caller, &wants, number, &[MODEL]).await?;
     let linked = linked(&app, &caller, &account.account_number).await?;
     let now = app.journal.sources().clock.now();
-    Ok(Answer::ok(AccountDetails::of(account, linked, now)).tagged(wants.none_match))
+    let version = account.version;
+    Ok(Answer::ok(AccountDetails::of(account, linked, now)).tagged(version, wants.none_match))
 }
 
 /// The caller's other accounts.
@@ -179,5 +180,6 @@ async fn read_balance(
         account.last_transaction_at = account.last_transaction_at.filter(|_| moved == 0);
     }
     let now = app.journal.sources().clock.now();
-    Ok(Answer::ok(AccountBalance::of(account, now)).tagged(wants.none_match))
+    let version = account.version;
+    Ok(Answer::ok(AccountBalance::of(account, now)).tagged(version, wants.none_match))
 }

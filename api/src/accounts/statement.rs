@@ -158,7 +158,7 @@ pub(super) async fn read_statement(
         pagination: Pagination::of(query.page, found.entries.total),
         transactions: found.entries.items.into_iter().map(Entry::of).collect(),
     })
-    .tagged(wants.none_match))
+    .tagged(account.version, wants.none_match))
 }
 
 /// Whether the log has got as far as the question.
@@ -235,7 +235,7 @@ pub(super) async fn read_history(
             })
             .collect(),
     })
-    .tagged(wants.none_match))
+    .tagged(account.version, wants.none_match))
 }
 
 fn midnight(day: Date) -> Timestamp {

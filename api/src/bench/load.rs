@@ -85,6 +85,7 @@ pub(super) async fn journal(
                 let context = Context {
                     metadata: Metadata { actor: "usr_bench".into(), correlation_id: compact(client, n) },
                     idempotency: Some(Idempotency { key, fingerprint: key }),
+                    ..Context::default()
                 };
                 let (source, payee) = order(&accounts, payer, payee);
                 let asked = Instant::now();

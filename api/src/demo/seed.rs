@@ -238,7 +238,7 @@ fn transfer(narration: &str, minor: i64) -> Result<Transfer, Error> {
 fn origin(what: &str) -> Context {
     Context {
         metadata: Metadata { actor: "system:demo".into(), correlation_id: what.into() },
-        idempotency: None,
+        ..Context::default()
     }
 }
 

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
+use axum::http::header::IF_MATCH;
 use axum::http::request::Parts;
 use bursar_commands::Context;
 use bursar_domain::Metadata;
@@ -65,6 +66,7 @@ pub struct Sent {
     method: &'static str,
     path: String,
     key: Option<String>,
+    expected_version: Option<i64>,
     raw: Bytes,
 }
 
@@ -79,6 +81,7 @@ impl Sent {
                 _ => "POST",
             },
             path: parts.uri.path().to_owned(),
+            expected_version: if_match(&parts.headers),
             headers: parts.headers,
             key,
             raw,
@@ -102,6 +105,7 @@ impl Sent {
         Context {
             metadata: Metadata { actor: actor.into(), correlation_id: self.scope.request_id().into() },
             idempotency: self.key.as_ref().map(hashed),
+            expected_version: self.expected_version,
         }
     }
 }
@@ -116,6 +120,16 @@ impl<T: Field> FromRequest<App> for Submission<T> {
         let body = body::parse(&raw)?;
         Ok(Self { body, sent: Sent::new(parts, key, raw) })
     }
+}
+
+/// The version in front of an entity tag of ours. Any other tag is one that no aggregate has.
+fn if_match(headers: &HeaderMap) -> Option<i64> {
+    const NEVER: i64 = -1;
+    let tag = headers.get(IF_MATCH)?.to_str().unwrap_or_default().trim();
+    if tag == "*" {
+        return None;
+    }
+    Some(tag.trim_matches('"').split('-').next().and_then(|version| version.parse().ok()).unwrap_or(NEVER))
 }
 
 /// The `Idempotency-Key`, if there is one.

@@ -56,7 +56,7 @@ where
                 actor: text("actor"),
                 correlation_id: text("correlation_id"),
             },
-            idempotency: None,
+            ..Context::default()
         };
         let events = events.into_iter().map(Into::into).collect();
         let unit = Unit::new(origin).append(kind, &context.id, context.version, events);

@@ -9,7 +9,7 @@ use bursar_domain::{AccountNumber, Event, Position, Recorded, Rejection, State, 
 use jiff::Timestamp;
 
 use super::cache::Layers;
-use super::unit::{Step, Taken, Unit, Work};
+use super::unit::{PreconditionFailed, Step, Taken, Unit, Work};
 
 /// A namespace and the keyed hash of a value in it.
 pub(super) type ClaimedValue = (&'static str, [u8; 32]);
@@ -224,6 +224,7 @@ impl Memory {
     ) -> Result<usize, Stop> {
         self.check_claims(unit, plan)?;
         let mut position = first;
+        let mut expected = unit.context.expected_version;
         for step in &unit.steps {
             let mut stream = match self.streams.get(&step.stream) {
                 Some(stream) => stream.clone(),
@@ -234,6 +235,9 @@ impl Memory {
                     return Err(Stop::Missing);
                 }
             };
+            if expected.take().is_some_and(|version| version != stream.version) {
+                return Err(Stop::Refused(Box::new(PreconditionFailed)));
+            }
             for mut event in decide(step, &stream)? {
                 self.post(&mut event, &step.stream, at, misses)?;
                 stream.state.evolve(&event);

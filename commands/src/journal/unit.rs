@@ -10,6 +10,9 @@ pub struct Context {
     pub metadata: Metadata,
     /// Present when the caller sent an idempotency key, or a process made one from a due date.
     pub idempotency: Option<Idempotency>,
+    /// The version the aggregate of the first step must have (`If-Match`), or the unit is refused with
+    /// `PRECONDITION_FAILED` (412).
+    pub expected_version: Option<i64>,
 }
 
 /// An idempotency key, hashed with everything that scopes it, and what was asked under it.
@@ -134,6 +137,21 @@ pub enum SubmitError {
     /// The store cannot be reached, or the journal is shutting down; nothing was written.
     #[error("the store is not available")]
     Unavailable,
+}
+
+/// The aggregate is not at the version the caller has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it has changed since you read it")]
+pub(super) struct PreconditionFailed;
+
+impl Rejection for PreconditionFailed {
+    fn code(&self) -> &'static str {
+        "PRECONDITION_FAILED"
+    }
+
+    fn kind(&self) -> bursar_domain::RejectionKind {
+        bursar_domain::RejectionKind::Stale
+    }
 }
 
 /// A unique value is somebody else's.

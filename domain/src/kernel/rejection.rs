@@ -17,6 +17,8 @@ pub enum RejectionKind {
     NotFound,
     /// Not in this state, or somebody was first (409).
     Conflict,
+    /// Not the version the caller has seen (412).
+    Stale,
     /// Well-formed, and refused by a rule about money or business (422).
     Unprocessable,
 }

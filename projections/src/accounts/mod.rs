@@ -79,6 +79,9 @@ pub struct Account {
     pub last_transaction_at: Option<Timestamp>,
     /// Position of the last event that changed the row.
     pub last_position: Position,
+    /// Events of the contract so far (not of the money in it); queries read it from the log.
+    #[serde(skip)]
+    pub version: i64,
 }
 
 impl Account {
@@ -111,6 +114,7 @@ impl Account {
             opened_at: event.recorded_at,
             last_transaction_at: None,
             last_position: event.position,
+            version: event.sequence,
         }
     }
 

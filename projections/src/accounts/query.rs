@@ -48,7 +48,9 @@ const SELECT: &str =
     l.balance - l.holds + l.overdraft_limit - l.minimum_balance AS available_balance,
     a.interest_rate::text AS interest_rate, l.minimum_balance, l.overdraft_limit, l.maximum_balance,
     l.daily_limit, l.monthly_limit, a.features, a.is_default, a.savings_goal, a.savings_frequency,
-    a.savings_amount, a.maturity_at, a.opened_at, l.last_posted_at AS last_transaction_at, a.last_position ";
+    a.savings_amount, a.maturity_at, a.opened_at, l.last_posted_at AS last_transaction_at, a.last_position,
+    (SELECT max(e.sequence) FROM events e
+      WHERE e.aggregate_type = 'account' AND e.aggregate_id = a.account_number) AS version ";
 const FROM: &str = "FROM accounts a JOIN ledger_accounts l ON l.account = a.account_number WHERE ";
 
 /// The account with this number, whoever holds it.
@@ -146,5 +148,6 @@ fn account(row: &PgRow) -> sqlx::Result<Account> {
         opened_at: row.try_get::<jiff_sqlx::Timestamp, _>("opened_at")?.to_jiff(),
         last_transaction_at: time("last_transaction_at")?,
         last_position: row.try_get("last_position")?,
+        version: row.try_get("version")?,
     })
 }

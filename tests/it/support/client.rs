@@ -38,13 +38,35 @@ impl Answer {
         self
     }
 
-    /// A problem with this status and code.
+    /// A problem with this status and code, and with every member that a problem has.
     #[track_caller]
     pub fn problem(self, status: u16, code: &str) -> Self {
         assert_eq!((self.status, self.body["code"].as_str()), (status, Some(code)), "{}", self.text);
         assert_eq!(self.header("content-type"), "application/problem+json");
         assert_eq!(self.body["status"], status);
+        for member in ["type", "title", "detail", "instance"] {
+            assert!(self.body[member].as_str().is_some_and(|text| !text.is_empty()), "{member}: {}", self.text);
+        }
+        assert_eq!(self.body["traceId"], self.header("x-request-id"));
         self
+    }
+
+    /// A text of the body.
+    #[track_caller]
+    pub fn text_at(&self, member: &str) -> &str {
+        self.body[member].as_str().unwrap_or_else(|| panic!("no text {member} in {}", self.text))
+    }
+
+    /// A whole number of the body.
+    #[track_caller]
+    pub fn number_at(&self, member: &str) -> i64 {
+        self.body[member].as_i64().unwrap_or_else(|| panic!("no number {member} in {}", self.text))
+    }
+
+    /// A list of the body.
+    #[track_caller]
+    pub fn list_at(&self, member: &str) -> &[Value] {
+        self.body[member].as_array().unwrap_or_else(|| panic!("no list {member} in {}", self.text))
     }
 
     /// The pointers of the field errors of a 400.

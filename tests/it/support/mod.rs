@@ -12,9 +12,12 @@ use bursar_api::database;
 use bursar_api::demo;
 use bursar_api::postgres::{TestDatabase, fresh_database};
 use bursar_api::sources::{self, BankClock};
-use bursar_commands::audit;
 use bursar_commands::keys::MasterKey;
+use bursar_commands::{Context, Unit, audit, users};
 use bursar_domain::codec::Codec;
+use bursar_domain::kernel::{Permission, SessionId, UserId};
+use bursar_domain::sessions::{Issued, SessionCommand, Started};
+use jiff::SignedDuration;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -48,9 +51,7 @@ pub struct Person {
 impl Bank {
     /// The sandbox bank with rate limits off.
     pub async fn open() -> Self {
-        let mut config = Config { sandbox: true, ..Config::default() };
-        config.limits.enabled = false;
-        Self::configured(config).await
+        Self::configured(config()).await
     }
 
     /// A bank of the given configuration.
@@ -73,9 +74,7 @@ impl Bank {
 
     /// A second server process on the same database, in all but the process.
     pub async fn second(&self) -> (App, SocketAddr) {
-        let mut config = Config { sandbox: true, ..Config::default() };
-        config.limits.enabled = false;
-        let (app, _) = build(pool(&self.database.url), config).await;
+        let (app, _) = build(pool(&self.database.url), config()).await;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(app::serve(app.clone(), listener, std::future::pending()));
@@ -111,6 +110,50 @@ impl Bank {
         self.person("teller@example.com").await
     }
 
+    pub async fn chidi(&self) -> Person {
+        self.person("chidi@example.com").await
+    }
+
+    /// Lets time pass. Access tokens live a quarter of an hour.
+    pub fn advance(&self, by: SignedDuration) {
+        self.clock.advance(by);
+    }
+
+    /// Who has this email address.
+    pub async fn user(&self, email: &str) -> UserId {
+        users::by_email(&self.app.journal, &self.app.keys, email).await.unwrap().expect(email)
+    }
+
+    /// Begins a session that may do exactly this.
+    pub async fn session(&self, user: UserId, permissions: &[Permission]) -> SessionId {
+        let sources = self.app.journal.sources();
+        let (id, now) = (SessionId::mint(sources), sources.clock.now());
+        let ends = now + SignedDuration::from_hours(24);
+        let started = Started {
+            user_id: user,
+            device_id: "test-device".to_owned(),
+            permissions: permissions.to_vec(),
+            first: Issued {
+                generation: 0,
+                jti: "first".to_owned(),
+                refresh_hash: self.app.keys.refresh_token(id, 0).hash(),
+                issued_at: now,
+                refresh_expires_at: ends,
+            },
+            absolute_expires_at: ends,
+            refresh_seconds: 24 * 60 * 60,
+        };
+        let start = SessionCommand::Start(Box::new(started));
+        self.app.journal.submit(Unit::new(Context::default()).create(id, start)).await.unwrap();
+        id
+    }
+
+    /// The access token of a session, signed by the bank so many seconds ago.
+    pub fn token(&self, user: UserId, session: SessionId, permissions: &[Permission], seconds_ago: i64) -> String {
+        let issued_at = self.app.journal.sources().clock.now() - SignedDuration::from_secs(seconds_ago);
+        self.app.auth.tokens().sign(user, session, "test", issued_at, permissions).unwrap()
+    }
+
     /// Events in the log.
     pub async fn events(&self) -> i64 {
         sqlx::query_scalar("SELECT position FROM head").fetch_one(&self.pool).await.unwrap()
@@ -130,6 +173,13 @@ impl Bank {
         self.pool.close().await;
         self.database.drop_now().await.unwrap();
     }
+}
+
+/// A sandbox bank with rate limits off.
+pub fn config() -> Config {
+    let mut config = Config { sandbox: true, ..Config::default() };
+    config.limits.enabled = false;
+    config
 }
 
 /// The invariants that hold after every fault.
