@@ -173,11 +173,10 @@ async fn read_balance(
         statement::within_log(&app, Some(as_of))?;
         let then = statement_entries::balance(&app.pool, &account.account_number, as_of).await;
         let then = then.map_err(unreadable)?;
-        let moved = then.saturating_sub(account.ledger_balance);
+        let moved = then.ledger.saturating_sub(account.ledger_balance);
         account.available_balance = account.available_balance.saturating_add(moved);
-        account.ledger_balance = then;
-        // The read model knows only the latest posting; what was the latest then, the statement tells.
-        account.last_transaction_at = account.last_transaction_at.filter(|_| moved == 0);
+        account.ledger_balance = then.ledger;
+        account.last_transaction_at = then.last_entry_at;
     }
     let now = app.journal.sources().clock.now();
     let version = account.version;

@@ -3,7 +3,7 @@
 //! A request type is declared with [`request!`](crate::request), which makes the struct, its OpenAPI schema and its
 //! [`Field`] implementation from one list. The body is parsed once; reading it costs no further parse.
 
-use bursar_domain::kernel::UserId;
+use bursar_domain::kernel::{UserId, utc_date};
 use bursar_domain::products::AccountType;
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
@@ -212,10 +212,16 @@ impl Field for UserId {
     }
 }
 
+/// A timestamp of RFC 3339, whose years have four digits and which Postgres can hold.
+pub(super) fn timestamp(text: &str) -> Option<Timestamp> {
+    text.parse().ok().filter(|at| utc_date(*at).year() > 0)
+}
+
 impl Field for Timestamp {
     fn read(value: Value) -> Result<Self, Faults> {
         let text = string(value)?;
-        text.parse().map_err(|_| fault("MALFORMED", "expected a timestamp such as 2026-01-31T00:00:00Z"))
+        timestamp(&text)
+            .ok_or_else(|| fault("MALFORMED", "expected a timestamp such as 2026-01-31T00:00:00Z"))
     }
 }
 

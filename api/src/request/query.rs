@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-use super::fields::Faults;
+use super::fields::{Faults, timestamp};
 use crate::app::App;
 use crate::problem::{FieldError, Problem};
 
@@ -171,7 +171,7 @@ impl Params {
 
     /// `asOf` or `asOfPosition`.
     pub fn as_of(&mut self) -> Option<AsOf> {
-        let time = self.parsed::<Timestamp>("asOf", "expected a timestamp such as 2026-01-31T00:00:00Z");
+        let time = self.time("asOf");
         let position = self.whole("asOfPosition", 0..=Position::MAX);
         match (time, position) {
             (Some(_), Some(_)) => {
@@ -200,8 +200,16 @@ impl Params {
 
     /// A value that reads itself.
     pub fn parsed<T: FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
+        self.read(name, expected, |text| text.parse().ok())
+    }
+
+    fn time(&mut self, name: &str) -> Option<Timestamp> {
+        self.read(name, "expected a timestamp such as 2026-01-31T00:00:00Z", timestamp)
+    }
+
+    fn read<T>(&mut self, name: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let text = self.values.remove(name)?;
-        let value = text.parse().ok();
+        let value = read(&text);
         if value.is_none() {
             self.fault(name, "MALFORMED", expected);
         }
@@ -233,17 +241,14 @@ impl Params {
     }
 
     fn moment(&mut self, name: &str) -> Option<Moment> {
-        let text = self.values.remove(name)?;
-        // A timestamp has a `T`; jiff would read its date as a date.
-        let moment = if text.contains(['T', 't', ' ']) {
-            text.parse().ok().map(Moment::Instant)
-        } else {
-            text.parse().ok().map(Moment::Day)
-        };
-        if moment.is_none() {
-            self.fault(name, "MALFORMED", "expected a date such as 2026-01-31 or a timestamp");
-        }
-        moment
+        self.read(name, "expected a date such as 2026-01-31 or a timestamp", |text| {
+            // A timestamp has a `T`; jiff would read its date as a date.
+            if text.contains(['T', 't', ' ']) {
+                timestamp(text).map(Moment::Instant)
+            } else {
+                text.parse().ok().filter(|day: &Date| day.year() > 0).map(Moment::Day)
+            }
+        })
     }
 
     fn fault(&mut self, name: &str, code: &'static str, message: &str) {

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 pub use query::{
-    AsOf, EntryFilter, EntrySort, EntryType, Statement, StatementEntry, StatementRange, balance, statement,
+    AsOf, EntryFilter, EntrySort, EntryType, PastBalance, Statement, StatementEntry, StatementRange, balance,
+    statement,
 };
 
 use crate::copy::CopyRows;

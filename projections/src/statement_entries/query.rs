@@ -162,13 +162,26 @@ pub async fn statement(
 /// Later than anything recorded: the beginning of the year 9999.
 const NEVER: Timestamp = Timestamp::constant(253_370_764_800, 0);
 
-/// The ledger balance of an account as of a past moment, minor units; 0 before its first entry.
+/// What an account held at a past moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PastBalance {
+    /// Minor units; 0 before the first entry.
+    pub ledger: i64,
+    /// When the last entry until then was recorded.
+    pub last_entry_at: Option<Timestamp>,
+}
+
+/// What an account held as of a past moment.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sqlx::Result<i64> {
+pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sqlx::Result<PastBalance> {
     let fence = fence(pool, Some(as_of), NEVER).await?;
-    Ok(last_entry(pool, account, NEVER, fence).await?.map_or(0, |entry| entry.balance))
+    let last = last_entry(pool, account, NEVER, fence).await?;
+    Ok(last.map_or_else(PastBalance::default, |entry| PastBalance {
+        ledger: entry.balance,
+        last_entry_at: Some(entry.recorded_at),
+    }))
 }
 
 /// The last place in the log, by time and position, that a question sees. Since time never goes back along

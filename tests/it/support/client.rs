@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use reqwest::Method;
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 /// The password of the demo's people.
@@ -87,6 +87,11 @@ impl Request {
     }
 
     pub fn header(self, name: &str, value: &str) -> Self {
+        Self(self.0.header(name, value))
+    }
+
+    /// A header that need not be text.
+    pub fn header_value(self, name: &str, value: HeaderValue) -> Self {
         Self(self.0.header(name, value))
     }
 
