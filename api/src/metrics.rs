@@ -1,14 +1,17 @@
 //! Prometheus metrics: one recorder a process, read at `/metrics`.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use metrics::{counter, histogram};
-use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
 /// Upper bounds of the request histogram, in seconds.
 const SECONDS: [f64; 12] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+
+/// Upper bounds of the histogram of units in a batch.
+const UNITS: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 400.0];
 
 /// How often samples are folded.
 const FOLD: Duration = Duration::from_secs(5);
@@ -18,18 +21,17 @@ const FOLD: Duration = Duration::from_secs(5);
 /// # Errors
 /// When somebody else installed another recorder before.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
-    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
-    if let Some(handle) = HANDLE.get() {
+    // Two servers in one process (tests) ask at once: the second waits for the first.
+    static HANDLE: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+    let mut installed = HANDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(handle) = &*installed {
         return Ok(handle.clone());
     }
-    match PrometheusBuilder::new().set_buckets(&SECONDS)?.install_recorder() {
-        Ok(handle) => {
-            keep_up(handle.clone());
-            Ok(HANDLE.get_or_init(|| handle).clone())
-        }
-        // Two servers in one process (tests) may race for it: whoever lost takes the winner's.
-        Err(error) => HANDLE.get().cloned().ok_or(error),
-    }
+    let units = Matcher::Full("bursar_journal_batch_units".to_owned());
+    let recorder = PrometheusBuilder::new().set_buckets(&SECONDS)?.set_buckets_for_metric(units, &UNITS)?;
+    let handle = recorder.install_recorder()?;
+    keep_up(handle.clone());
+    Ok(installed.insert(handle).clone())
 }
 
 /// Histograms hold every sample until somebody folds them; a server that nobody scrapes must not grow.

@@ -1,5 +1,7 @@
 //! Logs and traces of the process.
 
+use std::io::IsTerminal as _;
+
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
@@ -48,7 +50,7 @@ impl Drop for Telemetry {
 /// [`TelemetryError`], also when it was started before.
 pub fn start(settings: &config::Telemetry) -> Result<Telemetry, TelemetryError> {
     let filter = EnvFilter::try_new(&settings.log)?;
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines = if settings.json { lines.json().with_span_list(false).boxed() } else { lines.boxed() };
     let provider = settings.otlp_endpoint.as_deref().map(exporter).transpose()?;
     let spans = provider

@@ -113,6 +113,8 @@ impl Sequencer {
                 },
             };
             self.memory.drop_batch();
+            // Its partition may have gone with the transaction that made it.
+            self.key_day = None;
             if failure.is_unique_violation() && self.memory.trust_fresh {
                 // A minted id was in use after all: look before believing.
                 self.memory.trust_fresh = false;
@@ -231,18 +233,20 @@ impl Sequencer {
 
     /// Catches up without writing.
     async fn follow(&mut self) {
-        let Some(mut connection) = self.connection.take() else { return };
         let caught_up = async {
+            let mut connection = match self.connection.take() {
+                Some(connection) => connection,
+                None => self.connect.connect().await?,
+            };
             let head = store::read_head(&mut connection).await?;
             if head.position > self.head.position {
-                self.catch_up(&mut connection, head).await
-            } else {
-                Ok(())
+                self.catch_up(&mut connection, head).await?;
             }
+            self.connection = Some(connection);
+            Ok::<_, StoreError>(())
         };
-        match caught_up.await {
-            Ok(()) => self.connection = Some(connection),
-            Err(error) => tracing::warn!(%error, "could not follow the log; trying again"),
+        if let Err(error) = caught_up.await {
+            tracing::warn!(%error, "could not follow the log; trying again");
         }
     }
 

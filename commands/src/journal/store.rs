@@ -1,6 +1,6 @@
 //! The sequencer's SQL: lock the head, read what is missing, append a batch.
 //!
-//! A warm batch is four round trips whatever its size: BEGIN with the lock, the keys, the append, COMMIT.
+//! A warm batch is five round trips whatever its size: BEGIN, the lock, the keys, the append, COMMIT.
 
 use bursar_domain::codec::Codec;
 use bursar_domain::ledger::{AccountStatus, LedgerAccount};
