@@ -8,8 +8,6 @@ use axum::response::{IntoResponse, Response};
 use bursar_commands::Committed;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::auth::Caller;
 use crate::problem::Problem;
 
 const POSITION: HeaderName = HeaderName::from_static("bursar-position");
@@ -32,15 +30,7 @@ impl<T> Answer<T> {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), tagged: None, body }
     }
 
-    /// 200 for what a unit of work did: says at which position, and whether it was done before. From now on the
-    /// caller reads nothing older.
-    #[must_use]
-    pub fn committed(app: &App, caller: &Caller, committed: &Committed, body: T) -> Self {
-        app.written.note(caller.user(), committed.position);
-        Self::ok(body).at(committed)
-    }
-
-    /// As [`committed`](Self::committed), for a unit of work that nobody reads after as themselves.
+    /// Says at which position a unit of work was recorded, and whether this repeats it.
     #[must_use]
     pub fn at(mut self, committed: &Committed) -> Self {
         self.headers.insert(POSITION, HeaderValue::from(committed.position));

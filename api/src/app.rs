@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
-use bursar_commands::journal::{JournalOptions, StoreError};
+use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::{Keys, MasterKey};
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::sessions::Lifetimes;
@@ -45,7 +45,7 @@ pub struct Parts {
     pub auth: Auth,
     pub guard: LoginGuard,
     pub limits: RateLimits,
-    pub written: Written,
+    pub written: Arc<Written>,
     pub freshness: Freshness,
     /// Only in a test bank.
     pub sandbox: Option<Sandbox>,
@@ -105,6 +105,8 @@ impl App {
             ..JournalOptions::default()
         };
         let journal = Journal::open(pool.clone(), sources.clone(), Arc::clone(&codec), options).await?;
+        let written = Arc::new(Written::default());
+        journal.observe(Arc::clone(&written) as Arc<dyn Observer>);
         let projections = Projections::start(pool.clone(), codec, journal.head());
         products::ensure_defaults(&journal).await?;
         let keys = Keys::derive(&master_key);
@@ -115,7 +117,7 @@ impl App {
             passwords: Passwords::new(&keys, sources.entropy)?,
             guard: LoginGuard::default(),
             limits: RateLimits::new(&config.limits, Instant::now()),
-            written: Written::default(),
+            written,
             freshness: projections.freshness(),
             sandbox: config.sandbox.then(|| Sandbox::new(clock)),
             metrics: metrics::install()?,

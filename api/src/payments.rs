@@ -107,7 +107,7 @@ async fn transfer_internal(
     let committed = payments::transfer_internal(&app.journal, context, &source, payee, transfer).await?;
     let result = transferred(&committed)?;
     let location = location(&result.transaction_id);
-    Ok(Answer::committed(&app, &caller, &committed, result).created(&location))
+    Ok(Answer::ok(result).at(&committed).created(&location))
 }
 
 /// Transfers money between two accounts of the caller. Daily and monthly limits do not count it.
@@ -127,7 +127,7 @@ async fn transfer_self(
     let committed = payments::transfer_self(&app.journal, context, &source, &destination, transfer).await?;
     let result = transferred(&committed)?;
     let location = location(&result.transaction_id);
-    Ok(Answer::committed(&app, &caller, &committed, result).created(&location))
+    Ok(Answer::ok(result).at(&committed).created(&location))
 }
 
 /// What every movement of money has in common.

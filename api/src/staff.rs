@@ -94,13 +94,13 @@ async fn deposit(
     number: Result<AccountPath, Problem>,
     write: Write<AccountOps, CashMovement>,
 ) -> Result<Answer<CashResult>, Problem> {
-    let Write { caller, body, context, .. } = write;
+    let Write { body, context, .. } = write;
     let AccountPath(number) = number?;
     let cash = transfer(body.amount, body.currency, body.narration, body.reference);
     let committed = payments::deposit(&app.journal, context, number, cash).await?;
     let result = moved(&committed, "Deposit completed")?;
     let location = location(&result.transaction_id);
-    Ok(Answer::committed(&app, &caller, &committed, result).created(&location))
+    Ok(Answer::ok(result).at(&committed).created(&location))
 }
 
 /// Staff: pays cash out of an account.
@@ -114,13 +114,13 @@ async fn withdraw(
     number: Result<AccountPath, Problem>,
     write: Write<AccountOps, CashMovement>,
 ) -> Result<Answer<CashResult>, Problem> {
-    let Write { caller, body, context, .. } = write;
+    let Write { body, context, .. } = write;
     let AccountPath(number) = number?;
     let cash = transfer(body.amount, body.currency, body.narration, body.reference);
     let committed = payments::withdraw(&app.journal, context, number, cash).await?;
     let result = moved(&committed, "Withdrawal completed")?;
     let location = location(&result.transaction_id);
-    Ok(Answer::committed(&app, &caller, &committed, result).created(&location))
+    Ok(Answer::ok(result).at(&committed).created(&location))
 }
 
 /// Staff: lets no money leave an account.
@@ -134,11 +134,11 @@ async fn freeze_account(
     number: Result<AccountPath, Problem>,
     write: Write<AccountOps, StatusChange>,
 ) -> Result<Answer<StatusResult>, Problem> {
-    let Write { caller, body, context, .. } = write;
+    let Write { body, context, .. } = write;
     let AccountPath(number) = number?;
     let committed = accounts::freeze(&app.journal, context, &number, body.reason.into()).await?;
     let result = status_changed(&committed)?;
-    Ok(Answer::committed(&app, &caller, &committed, result))
+    Ok(Answer::ok(result).at(&committed))
 }
 
 /// Staff: lets money leave an account again.
@@ -152,11 +152,11 @@ async fn unfreeze_account(
     number: Result<AccountPath, Problem>,
     write: Write<AccountOps, StatusChange>,
 ) -> Result<Answer<StatusResult>, Problem> {
-    let Write { caller, body, context, .. } = write;
+    let Write { body, context, .. } = write;
     let AccountPath(number) = number?;
     let committed = accounts::unfreeze(&app.journal, context, &number, body.reason.into()).await?;
     let result = status_changed(&committed)?;
-    Ok(Answer::committed(&app, &caller, &committed, result))
+    Ok(Answer::ok(result).at(&committed))
 }
 
 fn moved(committed: &Committed, message: &'static str) -> Result<CashResult, Problem> {

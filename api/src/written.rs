@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bursar_domain::Position;
+use bursar_commands::journal::Observer;
 use bursar_domain::kernel::UserId;
+use bursar_domain::{Position, Recorded};
 
 const SHARDS: usize = 16;
 /// Users remembered in each shard; at the limit the older half is forgotten.
 const USERS: usize = 8_192;
 
-/// The position of each user's last write through this process, bounded. Another process' writes are known by
-/// `Bursar-Min-Position`, which the client has from the answer.
+/// The position of each user's last write, through whichever server process, bounded. Fed by the journal before
+/// the writer is answered.
 #[derive(Debug, Default)]
 pub struct Written {
     hasher: RandomState,
@@ -21,7 +22,7 @@ pub struct Written {
 
 impl Written {
     /// `user` wrote at `position`.
-    pub fn note(&self, user: UserId, position: Position) {
+    fn note(&self, user: UserId, position: Position) {
         let mut shard = self.shard(user);
         if shard.len() >= USERS && !shard.contains_key(&user) {
             // The oldest half is the one the read models have long reached.
@@ -44,6 +45,15 @@ impl Written {
         // The remainder is below SHARDS.
         let index = usize::try_from(self.hasher.hash_one(user) % SHARDS as u64).unwrap_or(0);
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Written {
+    fn recorded(&self, events: &[Recorded]) {
+        // Processes act too; their names are no user ids.
+        let users =
+            events.iter().filter_map(|event| Some((event.metadata.actor.parse().ok()?, event.position)));
+        users.for_each(|(user, position)| self.note(user, position));
     }
 }
 

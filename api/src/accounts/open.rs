@@ -90,7 +90,7 @@ pub(super) async fn open_account(
     let (recorded, opened) = opened(&committed)?;
     let result = OpenedAccount::of(recorded, opened);
     let location = format!("/v1/accounts/{}", result.account_number);
-    Ok(Answer::committed(&app, &caller, &committed, result).created(&location))
+    Ok(Answer::ok(result).at(&committed).created(&location))
 }
 
 async fn new_account(journal: &Journal, owner: UserId, body: OpenAccount) -> Result<NewAccount, Problem> {

@@ -161,35 +161,33 @@ impl Sequencer {
     }
 
     async fn attempt_on(&mut self, connection: &mut PgConnection, batch: &[Queued]) -> Attempt {
-        let (mut tx, head) = match store::lock_head(connection).await {
-            Ok(locked) => locked,
-            Err(error) => return Attempt::Failed(error.into()),
+        let plan = async {
+            let head = store::lock_head(connection).await?;
+            let plan = self.prepare(connection, head, batch).await?;
+            if plan.events.is_empty() {
+                store::release(connection).await?;
+            }
+            Ok(plan)
         };
-        let plan = match self.prepare(&mut tx, head, batch).await {
-            Ok(plan) => plan,
-            Err(error) => return Attempt::Failed(error),
-        };
-        if plan.events.is_empty() {
-            return match tx.rollback().await {
+        match plan.await {
+            Ok(plan) if plan.events.is_empty() => Attempt::Written(plan),
+            Ok(plan) => match store::commit(connection).await {
                 Ok(()) => Attempt::Written(plan),
-                Err(error) => Attempt::Failed(error.into()),
-            };
-        }
-        match tx.commit().await {
-            Ok(()) => Attempt::Written(plan),
-            Err(error) => Attempt::Unknown(plan, error.into()),
+                Err(error) => Attempt::Unknown(plan, error.into()),
+            },
+            Err(error) => Attempt::Failed(error),
         }
     }
 
     /// Everything between the lock and the commit.
     async fn prepare(
         &mut self,
-        tx: &mut PgConnection,
+        connection: &mut PgConnection,
         head: Head,
         batch: &[Queued],
     ) -> Result<Plan, StoreError> {
         if head != self.head {
-            self.catch_up(tx, head).await?;
+            self.catch_up(connection, head).await?;
         }
         // Never earlier than the event before, whatever the clock does.
         let at = micros(self.sources.clock.now()).max(head.recorded_at);
@@ -197,21 +195,21 @@ impl Sequencer {
         self.memory.keys.clear();
         self.memory.claims.clear();
         let misses = self.memory.needs(units());
-        store::fill(tx, &self.codec, misses, &mut self.memory).await?;
+        store::fill(connection, &self.codec, misses, &mut self.memory).await?;
         let plan = loop {
             match self.memory.plan(units(), &self.codec, head.position, at) {
                 Ok(plan) => break plan,
-                Err(misses) => store::fill(tx, &self.codec, *misses, &mut self.memory).await?,
+                Err(misses) => store::fill(connection, &self.codec, *misses, &mut self.memory).await?,
             }
         };
         if !plan.events.is_empty() {
             let today = utc_date(at);
             if self.key_day != Some(today) {
                 let keep_from = today.saturating_sub(self.options.keep_keys_days.days());
-                store::turn_key_partitions(tx, today, keep_from).await?;
+                store::turn_key_partitions(connection, today, keep_from).await?;
                 self.key_day = Some(today);
             }
-            store::append(tx, &plan, &self.memory, today).await?;
+            store::append(connection, &plan, &self.memory, today).await?;
         }
         Ok(plan)
     }
