@@ -1,7 +1,7 @@
 //! kill -9 under load. What was acknowledged is in the log exactly once, and everything else agrees with the log.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -166,4 +166,72 @@ async fn connections_cut_at_any_moment_lose_and_double_nothing() {
     assert!(cuts > 10 && paid > 100, "too little happened to mean anything: {cuts} cuts, {paid} payments");
     assert_eq!(bank.events_of("payment.completed").await, before + paid);
     bank.close().await;
+}
+
+/// SIGKILL to a Postgres and all its children, as a power cut would.
+fn cut_power(data_dir: &Path) {
+    let pid_file = std::fs::read_to_string(data_dir.join("postgres/postmaster.pid")).unwrap();
+    let postmaster = pid_file.lines().next().unwrap();
+    for (program, arguments) in [("pkill", ["-9", "-P"].as_slice()), ("kill", &["-9"])] {
+        let status = std::process::Command::new(program).args(arguments).arg(postmaster).status();
+        assert!(status.unwrap().success(), "{program}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_acknowledged_survives_the_death_of_postgres() {
+    let dir = directory("power");
+    let server = Server::start(&dir).await;
+    let anybody = Client::new(server.address);
+    let (ada, bola) = (anybody.login("ada@example.com").await, anybody.login("bola@example.com").await);
+    let (source, destination) = (account(&ada).await, account(&bola).await);
+    let stop = Arc::new(AtomicBool::new(false));
+    let payers: Vec<_> = (0..8)
+        .map(|n| {
+            let (client, stop) = (ada.clone(), Arc::clone(&stop));
+            let (source, destination) = (source.clone(), destination.clone());
+            tokio::spawn(async move {
+                let mut acknowledged = Vec::new();
+                for i in 0.. {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    // As an app does: the same key until there is an answer. A server without a store says 503.
+                    let answer = loop {
+                        let answer = client.pay(&source, &destination, 1, &format!("power-{n}-{i}")).await;
+                        match answer.status {
+                            201 => break answer,
+                            503 => assert!(!answer.header("retry-after").is_empty()),
+                            other => panic!("{other}: {}", answer.text),
+                        }
+                    };
+                    acknowledged.push(answer.body["transactionId"].as_str().unwrap().to_owned());
+                }
+                acknowledged
+            })
+        })
+        .collect();
+    for n in 0..5 {
+        tokio::time::sleep(Duration::from_millis(400 + 150 * n)).await;
+        cut_power(&dir);
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    stop.store(true, Ordering::Relaxed);
+    let mut acknowledged = Vec::new();
+    for payer in payers {
+        acknowledged.extend(payer.await.unwrap());
+    }
+    server.kill();
+    let config = Config { data_dir: dir.clone(), ..Config::default() };
+    let database = Database::open(&config).await.unwrap();
+    let sql = "SELECT count(*), count(DISTINCT aggregate_id) FROM events
+                WHERE event_type = 'payment.completed' AND metadata->>'actor' LIKE 'usr_%'";
+    let recorded: (i64, i64) = sqlx::query_as(sql).fetch_one(&database.pool).await.unwrap();
+    // Every payment was asked for until it was acknowledged: neither more nor fewer are in the log.
+    let paid = i64::try_from(acknowledged.len()).unwrap();
+    assert_eq!(recorded, (paid, paid));
+    assert!(paid > 50, "too little load to mean anything: {paid}");
+    check(&database.pool).await;
+    database.close().await;
+    std::fs::remove_dir_all(dir).unwrap();
 }
