@@ -38,6 +38,8 @@ pub struct Database {
     pub pool: PgPool,
     /// Stopped when this value is dropped.
     embedded: Option<EmbeddedPostgres>,
+    /// Embedded, whether it is ours or another process'.
+    private: bool,
 }
 
 impl Database {
@@ -58,7 +60,7 @@ impl Database {
         migrate(&options).await?;
         let patience = Duration::from_secs(config.database.acquire_seconds);
         let pool = pool(options, config.database.connections, patience);
-        Ok(Self { pool, embedded })
+        Ok(Self { pool, embedded, private: config.database.url.is_none() })
     }
 
     /// Where the bank lives, for people.
@@ -69,7 +71,7 @@ impl Database {
             || format!("{}:{}", options.get_host(), options.get_port()),
             |socket| socket.display().to_string(),
         );
-        let kind = if self.embedded.is_some() { "embedded Postgres" } else { "Postgres" };
+        let kind = if self.private { "embedded Postgres" } else { "Postgres" };
         format!("{kind} at {place}, database {}", options.get_database().unwrap_or(BANK))
     }
 

@@ -1,7 +1,7 @@
 //! kill -9 under load. What was acknowledged is in the log exactly once, and everything else agrees with the log.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use bursar_api::config::Config;
 use bursar_api::database::Database;
 
 use crate::support::client::transfer;
-use crate::support::process::Server;
+use crate::support::process::{Server, directory};
 use crate::support::{Client, check};
 
 /// Acknowledged transaction ids, as clients saw them.
@@ -113,13 +113,6 @@ async fn a_client_that_hangs_up_has_paid_all_the_same() {
     }
     assert_eq!(bank.events_of("payment.completed").await, before + 20);
     bank.close().await;
-}
-
-/// A directory of our own, where an ordinary user's Postgres can get at it too.
-fn directory(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("bursar-test-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    dir
 }
 
 #[tokio::test(flavor = "multi_thread")]

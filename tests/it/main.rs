@@ -14,8 +14,11 @@
 
 mod accounts;
 mod audit;
+mod bodies;
 mod command_line;
+mod faults;
 mod kills;
+mod limits;
 mod payments;
 mod protocol;
 mod races;

@@ -113,31 +113,52 @@ fn rows() -> Vec<Row> {
         get("/.well-known/jwks.json", Access::Public, Names::Nothing),
         get("/v1/sandbox/messages", Access::Public, Names::Nothing),
         // Moves the clock, which is not in the log: nothing could answer a repeat.
-        Row { replays: false, ..post("/v1/sandbox/clock", Access::Public, Names::Nothing, |_, _| json!({"advance": "PT1S"})) },
-        post("/v1/users/password/login", Access::Public, Names::Nothing, |_, _| {
-            json!({"username": "bola@example.com", "password": PASSWORD, "deviceInfo": {"deviceId": "d"}})
-        }),
-        post("/v1/users/token/refresh", Access::Public, Names::Nothing, |world, _| {
-            json!({"refreshToken": world.refresh, "deviceId": "spare"})
-        }),
-        post("/v1/users/token/revoke", Access::Signed, Names::Nothing, |world, _| {
-            json!({"refreshToken": world.refresh, "deviceId": "spare"})
-        }),
+        Row {
+            replays: false,
+            ..post("/v1/sandbox/clock", Access::Public, Names::Nothing, |_, _| json!({"advance": "PT1S"}))
+        },
+        post(
+            "/v1/users/password/login",
+            Access::Public,
+            Names::Nothing,
+            |_, _| json!({"username": "bola@example.com", "password": PASSWORD, "deviceInfo": {"deviceId": "d"}}),
+        ),
+        post(
+            "/v1/users/token/refresh",
+            Access::Public,
+            Names::Nothing,
+            |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
+        ),
+        post(
+            "/v1/users/token/revoke",
+            Access::Signed,
+            Names::Nothing,
+            |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
+        ),
         get("/v1/account/products/types", Access::LoggedIn, Names::Nothing),
         get("/v1/accounts", read, Names::Nothing),
-        post("/v1/accounts", write, Names::Own, |_, account| {
-            json!({"productId": "SAV-001", "currency": "NGN", "initialDeposit": 150_000, "sourceAccount": account})
-        }),
+        post(
+            "/v1/accounts",
+            write,
+            Names::Own,
+            |_, account| json!({"productId": "SAV-001", "currency": "NGN", "initialDeposit": 150_000, "sourceAccount": account}),
+        ),
         get("/v1/accounts/{accountNo}", read, Names::Own),
         get("/v1/accounts/{accountNo}/balance", read, Names::Own),
         get("/v1/accounts/{accountNo}/history", read, Names::Own),
         get("/v1/accounts/{accountNo}/statement", read, Names::Own),
-        post("/v1/payments/transfer/internal", write, Names::Own, |world, account| {
-            json!({"sourceAccount": account, "destinationAccount": world.bola.savings, "amount": 100, "currency": "NGN"})
-        }),
-        post("/v1/payments/transfer/self", write, Names::Own, |world, account| {
-            json!({"sourceAccount": account, "destinationAccount": world.ada.savings, "amount": 100, "currency": "NGN"})
-        }),
+        post(
+            "/v1/payments/transfer/internal",
+            write,
+            Names::Own,
+            |world, account| json!({"sourceAccount": account, "destinationAccount": world.bola.savings, "amount": 100, "currency": "NGN"}),
+        ),
+        post(
+            "/v1/payments/transfer/self",
+            write,
+            Names::Own,
+            |world, account| json!({"sourceAccount": account, "destinationAccount": world.ada.savings, "amount": 100, "currency": "NGN"}),
+        ),
         post("/v1/staff/accounts/{accountNo}/deposit", staff, Names::Anybodys, cash),
         post("/v1/staff/accounts/{accountNo}/withdraw", staff, Names::Anybodys, cash),
         Row {
@@ -198,7 +219,8 @@ async fn rows_routes_and_document_are_one_set() {
     for path in document["paths"].as_object().unwrap().keys() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             let known = operations.contains(&format!("{method} {path}"));
-            let answer = bank.client().request(method.clone(), &path.replace("{accountNo}", UNKNOWN)).send().await;
+            let answer =
+                bank.client().request(method.clone(), &path.replace("{accountNo}", UNKNOWN)).send().await;
             assert_eq!(answer.status != 405, known, "{method} {path}: {}", answer.text);
         }
     }
@@ -227,7 +249,11 @@ async fn every_operation_works_for_those_who_may_and_answers_as_documented() {
         assert!(answer.status < 300, "{row}: {}", answer.text);
         let method = row.method.as_str().to_lowercase();
         let responses = &document["paths"][row.path][method.as_str()]["responses"];
-        assert!(responses.get(answer.status.to_string()).is_some(), "{row}: {} is not documented", answer.status);
+        assert!(
+            responses.get(answer.status.to_string()).is_some(),
+            "{row}: {} is not documented",
+            answer.status
+        );
         assert_eq!(answer.header("x-request-id"), "ratchet", "{row}");
     }
     world.bank.close().await;
@@ -276,7 +302,8 @@ async fn without_the_permission_it_is_denied_by_name() {
     let mut events = world.bank.events().await;
     for row in rows() {
         let Access::Needs(needed) = row.access else { continue };
-        let others: Vec<Permission> = Permission::ALL.iter().copied().filter(|other| *other != needed).collect();
+        let others: Vec<Permission> =
+            Permission::ALL.iter().copied().filter(|other| *other != needed).collect();
         let session = world.bank.session(user, &others).await;
         events += 1;
         let caller = world.bank.client().with_token(&world.bank.token(user, session, &others, 0));

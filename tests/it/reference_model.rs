@@ -1,1 +1,368 @@
-//! ...
+//! The bank against a second bank that fits on a page: plain sums in a hash map, written from the rules alone.
+//!
+//! Random sequences of commands go to both. After each one the answers must be equal, and so must all balances; a
+//! refusal must leave nothing. A reference with a wrong rule must be found out, or the comparison proves nothing.
+//!
+//! `TEST_SEED=7 cargo test -p bursar-tests reference_model` tries other sequences.
+
+mod reference;
+
+use bursar_commands::accounts::{self, NewAccount};
+use bursar_commands::payments::{self, Payee, Transfer};
+use bursar_commands::{CommandError, Committed, Context, SubmitError};
+use bursar_domain::kernel::UserId;
+use bursar_domain::payments::PaymentEvent;
+use bursar_domain::{AccountNumber, Amount, Event};
+use jiff::SignedDuration;
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use tokio::runtime::Runtime;
+
+use crate::support::Bank;
+use reference::{Ask, PRODUCTS, Reference, Wrong};
+
+const CASES: u32 = 30;
+/// A wrong rule may need a rare coincidence to show.
+const CASES_UNTIL_FOUND: u32 = 500;
+const STEPS: usize = 50;
+const USERS: usize = 3;
+/// What every account of the prelude begins with.
+const FUNDS: i64 = 900_000_000;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Ask(Ask),
+    /// The n-th request so far once more, under its key.
+    Again(usize),
+    /// Something else under the key of the n-th request so far.
+    OtherBody(usize, Ask),
+    NextDay,
+}
+
+/// The real bank, in one sequence of commands.
+struct Real<'a> {
+    bank: &'a Bank,
+    users: Vec<UserId>,
+    numbers: Vec<AccountNumber>,
+}
+
+impl Real<'_> {
+    fn number(&self, account: usize) -> AccountNumber {
+        self.numbers.get(account).cloned().unwrap_or_else(|| "1000000008".into())
+    }
+
+    async fn carry_out(&self, ask: &Ask, context: Context) -> Result<Committed, CommandError> {
+        let journal = &self.bank.app.journal;
+        let owned = async |user: usize, account| {
+            accounts::owned(journal, self.users[user], &self.number(account)).await
+        };
+        match *ask {
+            Ask::Open { user, product, deposit } => {
+                let initial_deposit = match deposit {
+                    Some((source, amount)) => {
+                        Some((Amount::try_from(amount).unwrap(), owned(user, source).await?))
+                    }
+                    None => None,
+                };
+                let request = NewAccount {
+                    name: None,
+                    product_id: PRODUCTS[product].id.to_owned(),
+                    account_type: None,
+                    currency: PRODUCTS[product].currency.parse().unwrap(),
+                    initial_deposit,
+                    plan: None,
+                };
+                accounts::open(journal, &context, self.users[user], request).await
+            }
+            Ask::Deposit { account, amount, dollars } => {
+                payments::deposit(journal, context, self.number(account), transfer(amount, dollars)).await
+            }
+            Ask::Withdraw { account, amount, dollars } => {
+                payments::withdraw(journal, context, self.number(account), transfer(amount, dollars)).await
+            }
+            Ask::Pay { user, from, to, amount, dollars } => {
+                let (source, payee) =
+                    (owned(user, from).await?, Payee { account: self.number(to), name: None, save: false });
+                payments::transfer_internal(journal, context, &source, payee, transfer(amount, dollars)).await
+            }
+            Ask::Save { user, from, to, amount } => {
+                let (source, destination) = (owned(user, from).await?, owned(user, to).await?);
+                payments::transfer_self(journal, context, &source, &destination, transfer(amount, false))
+                    .await
+            }
+            Ask::Freeze { account } => {
+                accounts::freeze(journal, context, &self.number(account), "x".into()).await
+            }
+            Ask::Unfreeze { account } => {
+                accounts::unfreeze(journal, context, &self.number(account), "x".into()).await
+            }
+        }
+    }
+
+    /// Position of the log, and the balances in the order in which the accounts were opened.
+    async fn state(&self) -> (i64, Vec<i64>) {
+        let numbers: Vec<String> = self.numbers.iter().map(AccountNumber::to_string).collect();
+        let sql = "SELECT head.position, array(SELECT balance FROM unnest($1::text[]) WITH ORDINALITY AS n (account, i)
+                                              JOIN ledger_accounts USING (account) ORDER BY i) FROM head";
+        sqlx::query_as(sql).bind(numbers).fetch_one(&self.bank.pool).await.unwrap()
+    }
+}
+
+fn transfer(amount: i64, dollars: bool) -> Transfer {
+    Transfer {
+        amount: Amount::try_from(amount).unwrap(),
+        currency: if dollars { "USD" } else { "NGN" }.parse().unwrap(),
+        narration: None,
+        reference: None,
+    }
+}
+
+fn code(error: &CommandError) -> &'static str {
+    match error {
+        CommandError::Submit(SubmitError::KeyReused) => "IDEMPOTENCY_KEY_REUSED",
+        other => other.code().unwrap_or("UNAVAILABLE"),
+    }
+}
+
+/// A request that both banks were asked.
+struct Asked {
+    ask: Ask,
+    /// What came of it, unless it was refused.
+    made: Option<Committed>,
+    day: i64,
+}
+
+/// Both banks, and what was asked so far under which key.
+struct Pair<'a> {
+    real: Real<'a>,
+    reference: Reference,
+    asked: Vec<Asked>,
+    name: String,
+    day: i64,
+    /// Where the log must be.
+    head: i64,
+}
+
+type Outcome = Result<(), TestCaseError>;
+
+impl<'a> Pair<'a> {
+    fn new(bank: &'a Bank, wrong: Wrong) -> Self {
+        let sources = bank.app.journal.sources();
+        let users: Vec<UserId> = (0..USERS).map(|_| UserId::mint(sources)).collect();
+        let name = users[0].to_string();
+        let reference = Reference::new(wrong);
+        let real = Real { bank, users, numbers: Vec::new() };
+        let head = *bank.app.journal.head().borrow();
+        Self { real, reference, asked: Vec::new(), name, day: 0, head }
+    }
+
+    async fn take(&mut self, step: &Step) -> Outcome {
+        match step {
+            Step::NextDay => {
+                self.real.bank.advance(SignedDuration::from_hours(24));
+                self.day += 1;
+            }
+            Step::Ask(ask) => {
+                let made = self.ask(self.asked.len(), ask).await?;
+                self.asked.push(Asked { ask: ask.clone(), made, day: self.day });
+            }
+            Step::Again(n) => self.ask_again(n % self.asked.len()).await?,
+            Step::OtherBody(n, ask) => {
+                let n = n % self.asked.len();
+                let first = &self.asked[n];
+                if first.made.is_some() && first.ask != *ask && self.is_kept(first) {
+                    let refused = self.real.carry_out(ask, self.context(n, ask)).await;
+                    let refused = refused.map(|made| made.position).map_err(|error| code(&error));
+                    // Whose account it is, is looked at before the key.
+                    prop_assert!(
+                        matches!(refused, Err("IDEMPOTENCY_KEY_REUSED" | "NOT_FOUND")),
+                        "{:?}",
+                        refused
+                    );
+                }
+            }
+        }
+        self.compare().await
+    }
+
+    /// Keys are kept for two days after their own.
+    fn is_kept(&self, asked: &Asked) -> bool {
+        self.day - asked.day <= 2
+    }
+
+    async fn ask_again(&mut self, n: usize) -> Outcome {
+        let first = &self.asked[n];
+        let (ask, is_kept) = (first.ask.clone(), self.is_kept(first));
+        let Some(made) = first.made.clone() else {
+            // A refusal was not recorded: it is a new request.
+            let made = self.ask(n, &ask).await?;
+            self.asked[n] = Asked { ask, made, day: self.day };
+            return Ok(());
+        };
+        if is_kept {
+            if self.reference.wrong == Wrong::RepeatsPayAgain {
+                let _ = self.reference.answer(&ask, &self.today());
+            }
+            let again = self.real.carry_out(&ask, self.context(n, &ask)).await;
+            let again =
+                again.map_err(|error| TestCaseError::fail(format!("a repeat is refused: {error}")))?;
+            prop_assert!(again.replayed);
+            prop_assert_eq!(&again.events, &made.events);
+        }
+        Ok(())
+    }
+
+    /// Asks both banks; what the real one made, if anything.
+    async fn ask(&mut self, n: usize, ask: &Ask) -> Result<Option<Committed>, TestCaseError> {
+        let expected = self.reference.answer(ask, &self.today());
+        let made = self.real.carry_out(ask, self.context(n, ask)).await;
+        prop_assert_eq!(made.as_ref().map(|_| ()).map_err(code), expected);
+        let Ok(committed) = made else { return Ok(None) };
+        self.head += i64::try_from(committed.events.len()).unwrap();
+        prop_assert!(!committed.replayed && committed.position == self.head);
+        for recorded in &committed.events {
+            if let Event::Payment(PaymentEvent::Completed(payment)) = &recorded.event {
+                let sum: i64 = payment.postings.iter().map(|line| line.amount).sum();
+                prop_assert_eq!(sum, 0);
+            }
+        }
+        if matches!(ask, Ask::Open { .. }) {
+            self.real.numbers.push(committed.events[0].stream.id.as_str().into());
+        }
+        Ok(Some(committed))
+    }
+
+    /// Equal balances; and nothing is in the log but what was accepted.
+    async fn compare(&self) -> Outcome {
+        let (head, balances) = self.real.state().await;
+        prop_assert_eq!(head, self.head);
+        let expected: Vec<i64> = self.reference.accounts.iter().map(|held| held.balance).collect();
+        prop_assert_eq!(balances, expected);
+        Ok(())
+    }
+
+    fn context(&self, n: usize, ask: &Ask) -> Context {
+        let body = format!("{ask:?}");
+        let key =
+            self.real.bank.app.keys.idempotency(&self.name, "POST", "/", &n.to_string(), body.as_bytes());
+        Context { idempotency: Some(key), ..Context::default() }
+    }
+
+    /// `2026-01-31`.
+    fn today(&self) -> String {
+        self.real.bank.app.journal.sources().clock.now().to_string()[..10].to_owned()
+    }
+}
+
+/// Sums on both sides of every bound there is.
+fn amount() -> impl Strategy<Value = i64> {
+    let limits = [100_000, 1_000_000, 200_000_000, 500_000_000, 50_000_000_000, Amount::MAX - 1];
+    let bounds = [&limits[..], &[FUNDS, FUNDS - 100_000]].concat();
+    prop_oneof![
+        4 => 1..=1_000_000_i64,
+        3 => (prop::sample::select(bounds), -1..=1_i64).prop_map(|(bound, by)| bound + by),
+        2 => 1..=300_000_000_i64,
+        1 => 1..=60_000_000_000_i64,
+    ]
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let account = || 0..9_usize;
+    let user = || 0..USERS;
+    let dollars = || prop::bool::weighted(0.15);
+    prop_oneof![
+        2 => (user(), 0..PRODUCTS.len(), prop::option::of((account(), amount())))
+            .prop_map(|(user, product, deposit)| Ask::Open { user, product, deposit }),
+        4 => (account(), amount(), dollars())
+            .prop_map(|(account, amount, dollars)| Ask::Deposit { account, amount, dollars }),
+        3 => (account(), amount(), dollars())
+            .prop_map(|(account, amount, dollars)| Ask::Withdraw { account, amount, dollars }),
+        // Mostly from accounts of one's own: account n is first opened by user n modulo 3.
+        8 => (account(), account(), amount(), dollars(), prop::bool::weighted(0.1)).prop_map(
+            |(from, to, amount, dollars, stranger)| Ask::Pay { user: (from + usize::from(stranger)) % USERS, from, to, amount, dollars }
+        ),
+        4 => (user(), 0..2_usize, 0..2_usize, amount())
+            .prop_map(|(user, from, to, amount)| Ask::Save { user, from: user + USERS * from, to: user + USERS * to, amount }),
+        1 => account().prop_map(|account| Ask::Freeze { account }),
+        1 => account().prop_map(|account| Ask::Unfreeze { account }),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => ask().prop_map(Step::Ask),
+        2 => any::<usize>().prop_map(Step::Again),
+        1 => (any::<usize>(), ask()).prop_map(|(n, ask)| Step::OtherBody(n, ask)),
+        1 => Just(Step::NextDay),
+    ]
+}
+
+/// Everybody has a current and a savings account with something in it.
+fn prelude() -> Vec<Step> {
+    let open = |product| move |user| Ask::Open { user, product, deposit: None };
+    let fund = |account| Ask::Deposit { account, amount: FUNDS, dollars: false };
+    let asks = (0..USERS).map(open(0)).chain((0..USERS).map(open(1))).chain((0..2 * USERS).map(fund));
+    asks.map(Step::Ask).collect()
+}
+
+/// Lets random sequences loose on both banks.
+fn compare(runtime: &Runtime, bank: &Bank, wrong: Wrong) -> Result<(), TestError<Vec<Step>>> {
+    let seed: u64 =
+        std::env::var("TEST_SEED").map_or(0x0b_5e, |seed| seed.parse().expect("TEST_SEED is a number"));
+    println!("TEST_SEED={seed}");
+    let (cases, max_shrink_iters) =
+        if wrong == Wrong::Nothing { (CASES, 300) } else { (CASES_UNTIL_FOUND, 0) };
+    let config =
+        ProptestConfig { cases, max_shrink_iters, failure_persistence: None, ..ProptestConfig::default() };
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    TestRunner::new_with_rng(config, rng).run(&prop::collection::vec(step(), STEPS), |steps| {
+        runtime.block_on(async {
+            let mut pair = Pair::new(bank, wrong);
+            for step in prelude().iter().chain(&steps) {
+                pair.take(step).await?;
+            }
+            Ok(())
+        })
+    })
+}
+
+/// A bank at noon, so that no sequence meets midnight on its way.
+async fn bank_at_noon() -> Bank {
+    let bank = Bank::open().await;
+    let now = bank.app.journal.sources().clock.now();
+    let noon = now.round((jiff::Unit::Hour, 24)).unwrap() + SignedDuration::from_hours(36);
+    bank.advance(noon.duration_since(now));
+    bank
+}
+
+#[test]
+fn the_bank_and_the_reference_agree() {
+    let runtime = Runtime::new().unwrap();
+    let bank = runtime.block_on(bank_at_noon());
+    if let Err(disagreement) = compare(&runtime, &bank, Wrong::Nothing) {
+        panic!("{disagreement}");
+    }
+    // Replay equals live, and every read model equals the log.
+    runtime.block_on(bank.close());
+}
+
+#[test]
+fn a_reference_with_a_wrong_rule_is_found_out() {
+    let runtime = Runtime::new().unwrap();
+    let bank = runtime.block_on(bank_at_noon());
+    for wrong in [
+        Wrong::SpendsTheMinimum,
+        Wrong::PaysFromFrozen,
+        Wrong::CountsOwnTransfers,
+        Wrong::ForgetsTheDay,
+        Wrong::FillsPastTheMaximum,
+        Wrong::RepeatsPayAgain,
+        Wrong::KeepsHalfOfARefusal,
+    ] {
+        let found = compare(&runtime, &bank, wrong);
+        assert!(matches!(found, Err(TestError::Fail(..))), "nobody noticed: {wrong:?}");
+    }
+    runtime.block_on(bank.close());
+}

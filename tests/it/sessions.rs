@@ -1,12 +1,13 @@
 //! Logging in, refreshing, logging out, and what a thief can do with what they find.
 
 use bursar_api::config::Config;
+use futures_util::future::join_all;
 use jiff::SignedDuration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::client::{Answer, PASSWORD};
-use crate::support::{Bank, Client, config};
+use crate::support::{Bank, Client};
 
 const LOGIN: &str = "/v1/users/password/login";
 const REFRESH: &str = "/v1/users/token/refresh";
@@ -80,14 +81,15 @@ async fn an_unknown_user_and_a_wrong_password_are_answered_alike() {
 }
 
 #[tokio::test]
-async fn after_five_wrong_passwords_the_right_one_must_wait() {
+async fn after_many_wrong_passwords_the_right_one_must_wait() {
     let bank = Bank::open().await;
-    for _ in 0..5 {
-        bank.client().post(LOGIN, &credentials("ada@example.com", "wrong-password")).await.is(401);
-    }
+    let wrong = credentials("ada@example.com", "wrong-password");
+    // At once, so that the wait is not over before the last of them is answered.
+    let guesses = (0..9).map(|_| async { bank.client().post(LOGIN, &wrong).await.status });
+    assert_eq!(join_all(guesses).await, [401; 9]);
     let waits = bank.client().post(LOGIN, &credentials("ada@example.com", PASSWORD)).await;
     let waits = waits.problem(429, "RATE_LIMITED");
-    assert!(waits.header("retry-after").parse::<u64>().unwrap() >= 1);
+    assert!((2..=17).contains(&waits.header("retry-after").parse::<u64>().unwrap()));
     // Nobody else waits for it.
     bank.client().post(LOGIN, &credentials("bola@example.com", PASSWORD)).await.is(200);
     bank.close().await;
@@ -102,9 +104,11 @@ async fn a_repeated_login_is_the_same_login() {
     let again = bank.client().post_with_key(LOGIN, "login-1", &body).await.is(200);
     assert_eq!((&again.text, again.header("idempotent-replayed")), (&first.text, "true"));
     // The key alone opens nothing: it stands for the password it came with.
-    let guess = bank.client().post_with_key(LOGIN, "login-1", &credentials("ada@example.com", "a-guessed-one")).await;
+    let guess =
+        bank.client().post_with_key(LOGIN, "login-1", &credentials("ada@example.com", "a-guessed-one")).await;
     guess.problem(401, "INVALID_CREDENTIALS");
-    let bola = bank.client().post_with_key(LOGIN, "login-1", &credentials("bola@example.com", PASSWORD)).await;
+    let bola =
+        bank.client().post_with_key(LOGIN, "login-1", &credentials("bola@example.com", PASSWORD)).await;
     assert_ne!(bola.is(200).body["userId"], first.body["userId"]);
     assert_eq!(bank.events().await, events + 1);
     bank.close().await;
@@ -177,7 +181,12 @@ async fn forged_refresh_tokens_are_all_refused_alike_and_end_nothing() {
     let events = bank.events().await;
     let token = login["refreshToken"].as_str().unwrap();
     let (head, tag) = token.rsplit_once('.').unwrap();
-    let forged = [format!("{head}."), format!("{head}.{}", "A".repeat(tag.len())), token.replace(".0.", ".1."), "x".into()];
+    let forged = [
+        format!("{head}."),
+        format!("{head}.{}", "A".repeat(tag.len())),
+        token.replace(".0.", ".1."),
+        "x".into(),
+    ];
     for text in forged.iter().map(String::as_str).chain([login["accessToken"].as_str().unwrap()]) {
         let answer = refresh(&bank, &json!({"refreshToken": text}), "phone").await;
         answer.problem(401, "INVALID_TOKEN");
@@ -213,7 +222,10 @@ async fn logging_out_twice_is_logging_out_once() {
     let login = bank.client().session("ada@example.com", "phone").await;
     let other = bank.client().session("ada@example.com", "laptop").await;
     let out = holder(&bank, &login).post(REVOKE, &json!({})).await.is(200);
-    assert_eq!((out.text_at("status"), &out.body["sessionEnded"], out.number_at("tokensRevoked")), ("SUCCESS", &json!(true), 2));
+    assert_eq!(
+        (out.text_at("status"), &out.body["sessionEnded"], out.number_at("tokensRevoked")),
+        ("SUCCESS", &json!(true), 2)
+    );
     assert!(!is_live(&bank, &login).await);
     assert!(is_live(&bank, &other).await, "the other device stays logged in");
     let events = bank.events().await;
@@ -227,10 +239,13 @@ async fn logging_out_twice_is_logging_out_once() {
 #[tokio::test]
 async fn somebody_elses_tokens_are_revoked_with_success_and_live_on() {
     let bank = Bank::open().await;
-    let (ada, bola) =
-        (bank.client().session("ada@example.com", "a").await, bank.client().session("bola@example.com", "b").await);
+    let (ada, bola) = (
+        bank.client().session("ada@example.com", "a").await,
+        bank.client().session("bola@example.com", "b").await,
+    );
     let events = bank.events().await;
-    let foreign = json!({"accessToken": bola["accessToken"], "refreshToken": bola["refreshToken"], "deviceId": "b"});
+    let foreign =
+        json!({"accessToken": bola["accessToken"], "refreshToken": bola["refreshToken"], "deviceId": "b"});
     let answer = holder(&bank, &ada).post(REVOKE, &foreign).await.is(200);
     assert_eq!((answer.text_at("status"), answer.number_at("tokensRevoked")), ("SUCCESS", 0));
     assert_eq!(bank.events().await, events);
@@ -256,11 +271,17 @@ async fn the_public_key_set_names_the_key_of_every_token() {
     assert_eq!(keys.len(), 1);
     let expected = json!({"typ": "at+jwt", "alg": "EdDSA", "kid": keys[0]["kid"]});
     assert_eq!(header, expected);
-    assert_eq!((&keys[0]["kty"], &keys[0]["crv"], &keys[0]["use"]), (&json!("OKP"), &json!("Ed25519"), &json!("sig")));
+    assert_eq!(
+        (&keys[0]["kty"], &keys[0]["crv"], &keys[0]["use"]),
+        (&json!("OKP"), &json!("Ed25519"), &json!("sig"))
+    );
     assert_eq!((base64url(keys[0]["x"].as_str().unwrap()).len(), base64url(parts[2]).len()), (32, 64));
     assert_eq!(keys[0].get("d"), None, "the private part stays at home");
     assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), 900);
-    assert_eq!((&claims["iss"], &claims["aud"], &claims["sub"]), (&json!("bursar"), &json!("bursar"), &login["userId"]));
+    assert_eq!(
+        (&claims["iss"], &claims["aud"], &claims["sub"]),
+        (&json!("bursar"), &json!("bursar"), &login["userId"])
+    );
     assert_eq!(claims["perm"], login["permissions"]);
     assert!(claims["sid"].is_string() && claims["jti"].is_string());
     bank.close().await;
@@ -285,54 +306,6 @@ fn base64url(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn five_logins_a_minute_and_no_more() {
-    let mut limited = config();
-    limited.limits.enabled = true;
-    let bank = Bank::configured(limited).await;
-    for left in (0..5).rev() {
-        let login = bank.client().post(LOGIN, &credentials("ada@example.com", PASSWORD)).await.is(200);
-        assert_eq!(login.header("ratelimit-policy"), "\"logins\";q=5;w=60");
-        assert!(login.header("ratelimit").starts_with(&format!("\"logins\";r={left};t=")), "{left} left");
-    }
-    let refused = bank.client().post(LOGIN, &credentials("ADA@example.com ", PASSWORD)).await;
-    let refused = refused.problem(429, "RATE_LIMITED");
-    assert!((1..=12).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
-    assert!(!refused.header("ratelimit").is_empty());
-    // What the client says of its address does not count.
-    let spoofed = bank.client().request(Method::POST, LOGIN).header("X-Forwarded-For", "198.51.100.1");
-    spoofed.json(&credentials("ada@example.com", PASSWORD)).send().await.problem(429, "RATE_LIMITED");
-    bank.client().post(LOGIN, &credentials("bola@example.com", PASSWORD)).await.is(200);
-    bank.close().await;
-}
-
-#[tokio::test]
-async fn reads_and_writes_have_limits_of_their_own() {
-    let mut limited = config();
-    limited.limits.enabled = true;
-    limited.limits.reads_per_minute = 3;
-    limited.limits.writes_per_minute = 2;
-    let bank = Bank::configured(limited).await;
-    let ada = bank.client().login("ada@example.com").await;
-    for left in [2, 1, 0] {
-        let read = ada.get("/v1/accounts").await.is(200);
-        assert_eq!(read.header("ratelimit-policy"), "\"reads\";q=3;w=60");
-        assert!(read.header("ratelimit").starts_with(&format!("\"reads\";r={left};t=")), "{}", read.header("ratelimit"));
-    }
-    let refused = ada.get("/v1/accounts").await.problem(429, "RATE_LIMITED");
-    assert!((1..=20).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
-    for _ in 0..2 {
-        ada.post("/v1/accounts", &json!({})).await.is(400);
-    }
-    ada.post("/v1/accounts", &json!({})).await.problem(429, "RATE_LIMITED");
-    bank.client().login("bola@example.com").await.get("/v1/accounts").await.is(200);
-    // Nobody is kept from looking whether the bank is up.
-    for _ in 0..10 {
-        bank.client().get("/healthz").await.is(200);
-    }
-    bank.close().await;
-}
-
-#[tokio::test]
 async fn a_client_token_can_be_made_mandatory() {
     let mut strict = Config { sandbox: true, ..Config::default() };
     strict.auth.require_client_token = true;
@@ -353,11 +326,16 @@ async fn no_secret_is_in_any_table() {
     let bank = Bank::open().await;
     let wrong = "canary-wrong-password-5170";
     bank.client().post_with_key(LOGIN, "canary-key-1", &credentials("ada@example.com", wrong)).await.is(401);
-    let login = bank.client().post_with_key(LOGIN, "canary-key-2", &credentials("ada@example.com", PASSWORD)).await.is(200);
+    let login = bank
+        .client()
+        .post_with_key(LOGIN, "canary-key-2", &credentials("ada@example.com", PASSWORD))
+        .await
+        .is(200);
     let next = refresh(&bank, &login.body, "phone").await.is(200);
     holder(&bank, &next.body).post(REVOKE, &json!({"refreshToken": next.body["refreshToken"]})).await.is(200);
     let token = |body: &Value, name: &str| body[name].as_str().unwrap().to_owned();
-    let mut secrets = vec![PASSWORD.to_owned(), wrong.to_owned(), "canary-key-1".to_owned(), "canary-key-2".to_owned()];
+    let mut secrets =
+        vec![PASSWORD.to_owned(), wrong.to_owned(), "canary-key-1".to_owned(), "canary-key-2".to_owned()];
     for body in [&login.body, &next.body] {
         secrets.extend([token(body, "accessToken"), token(body, "refreshToken")]);
         // Nor the parts that make them what they are: the signatures.

@@ -74,3 +74,23 @@ async fn a_session_revoked_at_one_server_has_ended_at_the_other() {
     second.close().await;
     bank.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_written_at_one_server_is_read_at_the_other() {
+    let bank = Bank::open().await;
+    let (second, address) = bank.second().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let there = ada.client.at(address);
+    let mut head = second.journal.head();
+    for n in 0..10 {
+        let paid = ada.client.pay(&ada.current, &bola.current, 10 + n, &format!("there-{n}")).await.is(201);
+        let position = paid.header("bursar-position").parse::<i64>().unwrap();
+        // As soon as the other server has heard of it, which takes milliseconds ...
+        head.wait_for(|reached| *reached >= position).await.unwrap();
+        // ... it reads nothing older, however far its read models are.
+        let statement = there.get(&format!("/v1/accounts/{}/statement?size=1", ada.current)).await.is(200);
+        assert_eq!(statement.body["transactions"][0]["transactionId"], paid.body["transactionId"]);
+    }
+    second.close().await;
+    bank.close().await;
+}

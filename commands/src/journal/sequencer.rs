@@ -217,12 +217,19 @@ impl Sequencer {
     /// Forgets what another process has changed since, and tells the observers.
     async fn catch_up(&mut self, connection: &mut PgConnection, head: Head) -> Result<(), StoreError> {
         while self.head.position < head.position {
-            let through = head.position.min(self.head.position + CATCH_UP_PAGE);
-            let mut events = read::range(&mut *connection, &self.codec, self.head.position, through).await?;
+            let (after, through) =
+                (self.head.position, head.position.min(self.head.position + CATCH_UP_PAGE));
+            let mut events = match read::range(&mut *connection, &self.codec, after, through).await {
+                Err(StoreError::Unreadable(event)) => {
+                    tracing::error!(%event, "another process wrote what this version cannot read");
+                    self.memory.clear();
+                    readable(connection, &self.codec, after, through).await?
+                }
+                read => read?,
+            };
             self.observers.tell(&events);
             self.memory.forget(&mut events);
-            let Some(last) = events.last() else { break };
-            self.head = Head { position: last.position, recorded_at: last.recorded_at };
+            self.head.position = through;
         }
         self.head = head;
         self.head_sender.send_replace(head.position);
@@ -315,6 +322,24 @@ impl Sequencer {
             let _ = queued.reply.send(answer);
         }
     }
+}
+
+/// Those events of a page that can be read. What the others changed is not known, so nothing may be remembered; what
+/// they say concerns only whoever asks for their streams.
+async fn readable(
+    connection: &mut PgConnection,
+    codec: &Codec,
+    after: Position,
+    through: Position,
+) -> Result<Vec<Recorded>, StoreError> {
+    let mut events = Vec::new();
+    for position in after..through {
+        match read::range(&mut *connection, codec, position, position + 1).await {
+            Err(StoreError::Unreadable(_)) => {}
+            read => events.extend(read?),
+        }
+    }
+    Ok(events)
 }
 
 fn refuse_all(batch: Vec<Queued>) {

@@ -45,7 +45,11 @@ impl Answer {
         assert_eq!(self.header("content-type"), "application/problem+json");
         assert_eq!(self.body["status"], status);
         for member in ["type", "title", "detail", "instance"] {
-            assert!(self.body[member].as_str().is_some_and(|text| !text.is_empty()), "{member}: {}", self.text);
+            assert!(
+                self.body[member].as_str().is_some_and(|text| !text.is_empty()),
+                "{member}: {}",
+                self.text
+            );
         }
         assert_eq!(self.body["traceId"], self.header("x-request-id"));
         self

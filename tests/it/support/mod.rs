@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod process;
+pub mod proxy;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -60,8 +61,21 @@ impl Bank {
         Self::on(database, config).await
     }
 
+    /// The sandbox bank, and the power to break its way to the database. The test's own questions go straight.
+    pub async fn behind_a_proxy() -> (Self, Arc<proxy::Faults>) {
+        let database = people_database().await;
+        let (through, faults) = proxy::in_front_of(&database.url).await;
+        let straight = pool(&database.url);
+        let bank = Self::reached_by(database, pool(&through), config()).await;
+        (Self { pool: straight, ..bank }, faults)
+    }
+
     async fn on(database: TestDatabase, config: Config) -> Self {
         let pool = pool(&database.url);
+        Self::reached_by(database, pool, config).await
+    }
+
+    async fn reached_by(database: TestDatabase, pool: PgPool, config: Config) -> Self {
         let (app, clock) = build(pool.clone(), config).await;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -149,7 +163,13 @@ impl Bank {
     }
 
     /// The access token of a session, signed by the bank so many seconds ago.
-    pub fn token(&self, user: UserId, session: SessionId, permissions: &[Permission], seconds_ago: i64) -> String {
+    pub fn token(
+        &self,
+        user: UserId,
+        session: SessionId,
+        permissions: &[Permission],
+        seconds_ago: i64,
+    ) -> String {
         let issued_at = self.app.journal.sources().clock.now() - SignedDuration::from_secs(seconds_ago);
         self.app.auth.tokens().sign(user, session, "test", issued_at, permissions).unwrap()
     }

@@ -1,8 +1,8 @@
 //! The bank as a process of its own, to be killed. The test binary runs itself again as `bursar`.
 
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// Set in the child: the arguments of `bursar`, one a line.
@@ -14,7 +14,9 @@ fn become_bursar() {
     if let Ok(arguments) = std::env::var(ARGUMENTS) {
         let arguments = std::iter::once("bursar".into()).chain(arguments.lines().map(Into::into));
         let code = bursar_api::cli::run(arguments);
-        std::process::exit(i32::from(code != std::process::ExitCode::SUCCESS));
+        // An exit code does not tell its number; it only compares.
+        let number = (0..=u8::MAX).find(|number| code == ExitCode::from(*number)).unwrap();
+        std::process::exit(number.into());
     }
 }
 
@@ -29,6 +31,30 @@ pub fn bursar(arguments: &[&str]) -> Command {
     command
 }
 
+/// How a command line ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs a command line to its end.
+pub async fn run(mut command: Command) -> Ended {
+    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    // The test harness of the child speaks first.
+    let out = out.split_once("running 1 test\n").map_or(&*out, |(_, out)| out).to_owned();
+    Ended { code: output.status.code().unwrap(), out, err: String::from_utf8(output.stderr).unwrap() }
+}
+
+/// A directory of a test's own, where an ordinary user's Postgres can get at it too.
+pub fn directory(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("bursar-test-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
 /// A server process.
 pub struct Server {
     child: Child,
@@ -38,14 +64,35 @@ pub struct Server {
 impl Server {
     /// Starts a demo bank of six people on `data_dir` and waits until it is ready.
     pub async fn start(data_dir: &Path) -> Self {
+        Self::start_with(data_dir, |_| {}).await
+    }
+
+    /// As [`start`](Self::start), with something changed about the process.
+    pub async fn start_with(data_dir: &Path, change: impl FnOnce(&mut Command)) -> Self {
         let address = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
         let (listen, data_dir) = (address.to_string(), data_dir.to_str().unwrap());
         let bank = ["--days", "0", "--customers", "0"];
         let mut command =
             bursar(&[&["demo", "--listen", &listen, "--data-dir", data_dir], bank.as_slice()].concat());
-        let server = Self { child: command.stdout(Stdio::null()).spawn().unwrap(), address };
+        command.stdout(Stdio::null());
+        change(&mut command);
+        let server = Self { child: command.spawn().unwrap(), address };
         server.ready().await;
         server
+    }
+
+    /// SIGTERM: it may finish what it does. Answers its exit code.
+    pub async fn stop(mut self) -> i32 {
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let patience = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < patience {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code().expect("it was killed");
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("it does not stop");
     }
 
     async fn ready(&self) {
@@ -61,8 +108,15 @@ impl Server {
     }
 
     /// SIGKILL: no goodbye.
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Server {
+    /// A test that fails leaves no server behind. One that has ended already is only waited for.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
