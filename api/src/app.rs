@@ -59,8 +59,8 @@ pub struct Wiring {
     pub pool: PgPool,
     /// Time and randomness.
     pub sources: Sources,
-    /// The clock in `sources`, for the sandbox to move; none keeps it still.
-    pub clock: Option<Arc<BankClock>>,
+    /// The clock in `sources`: never behind the log, and the sandbox may move it.
+    pub clock: Arc<BankClock>,
     /// Where every secret comes from.
     pub master_key: MasterKey,
     /// Reads and writes events; the same one everywhere.
@@ -102,9 +102,11 @@ impl App {
             queue: config.journal.queue,
             batch_units: config.journal.batch,
             store_patience: Duration::from_secs(config.journal.store_patience_seconds),
+            keep_keys_days: config.journal.keep_keys_days.into(),
             ..JournalOptions::default()
         };
         let journal = Journal::open(pool.clone(), sources.clone(), Arc::clone(&codec), options).await?;
+        journal.observe(Arc::clone(&clock) as Arc<dyn Observer>);
         let written = Arc::new(Written::default());
         journal.observe(Arc::clone(&written) as Arc<dyn Observer>);
         let projections = Projections::start(pool.clone(), codec, journal.head());

@@ -26,6 +26,9 @@ pub enum DatabaseError {
     /// The address, or the way to it.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[from] sqlx::Error),
+    /// Nothing to look at, and not the place to make it.
+    #[error("there is no bank in {0}")]
+    NoBank(String),
     /// A migration failed; those before it are in place, and the next start goes on with it.
     #[error("the database cannot be brought to this version: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
@@ -61,6 +64,30 @@ impl Database {
         let patience = Duration::from_secs(config.database.acquire_seconds);
         let pool = pool(options, config.database.connections, patience);
         Ok(Self { pool, embedded, private: config.database.url.is_none() })
+    }
+
+    /// As [`open`](Self::open), for commands that look at a bank: where there is none, none is made.
+    ///
+    /// # Errors
+    /// [`DatabaseError::NoBank`].
+    pub async fn open_existing(config: &Config) -> Result<Self, DatabaseError> {
+        match &config.database.url {
+            None if !config.data_dir.join("postgres").exists() => {
+                Err(DatabaseError::NoBank(config.data_dir.display().to_string()))
+            }
+            None => Self::open(config).await,
+            Some(url) => {
+                let mut connection = url.expose().parse::<PgConnectOptions>()?.connect().await?;
+                let journal = format!("SELECT to_regclass('{JOURNAL}.head') IS NOT NULL");
+                let exists: bool = sqlx::query_scalar(&journal).fetch_one(&mut connection).await?;
+                connection.close().await?;
+                if exists {
+                    Self::open(config).await
+                } else {
+                    Err(DatabaseError::NoBank("the database".to_owned()))
+                }
+            }
+        }
     }
 
     /// Where the bank lives, for people.

@@ -74,13 +74,17 @@ pub struct PublicProblems;
 
 impl IntoResponses for ReadProblems {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        problems(&[400, 401, 403, 404, 429, 503])
+        let mut responses = problems(&[400, 401, 403, 404, 429, 503]);
+        let unchanged =
+            ResponseBuilder::new().description("What the client has (`If-None-Match`) is current.");
+        responses.insert("304".to_owned(), RefOr::T(unchanged.build()));
+        responses
     }
 }
 
 impl IntoResponses for WriteProblems {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        problems(&[400, 401, 403, 404, 409, 413, 415, 422, 429, 503])
+        problems(&[400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503])
     }
 }
 
@@ -101,6 +105,7 @@ fn problem(code: u16) -> Response {
         403 => "`PERMISSION_DENIED`, naming the permission.",
         404 => "Unknown, or not the caller's; the two look the same.",
         409 => "`INVALID_STATE` with `currentState`, or a value that is taken.",
+        412 => "`If-Match` does not match: it has changed since.",
         413 => "The body is too large.",
         415 => "The body is not JSON.",
         422 => "Refused by a rule about money or business, such as `INSUFFICIENT_FUNDS`.",
@@ -120,12 +125,19 @@ pub struct WriteHeaders {
     /// `Idempotent-Replayed: true`; another body under it is 422.
     #[param(rename = "Idempotency-Key", max_length = 255)]
     idempotency_key: Option<String>,
-    /// The `ETag` of a read; 412 when what is written to has changed since.
-    #[param(rename = "If-Match")]
-    if_match: Option<String>,
     /// Names the request in logs and problems; echoed.
     #[param(rename = "X-Request-Id", max_length = 128)]
     request_id: Option<String>,
+}
+
+/// The header of a write to something that can be read.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[allow(dead_code, reason = "documents what the extractors read")]
+pub struct IfMatch {
+    /// The `ETag` of a read; 412 when the thing has changed since.
+    #[param(rename = "If-Match")]
+    if_match: Option<String>,
 }
 
 /// Headers of every read.

@@ -6,10 +6,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::State;
+use bursar_commands::journal::{StoreError, head, recall, remember};
 use bursar_domain::Clock as _;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
+use sqlx::PgPool;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -22,6 +24,8 @@ use crate::request;
 use crate::request::{Params, Queried, Query, Submission};
 use crate::sources::BankClock;
 
+/// Where a moved clock is remembered, so that a restart does not set it back.
+const CLOCK: &str = "sandbox_clock";
 /// Messages kept; the oldest go first.
 const MOST: usize = 1_000;
 /// The clock is moved at most this far at once.
@@ -30,6 +34,17 @@ const FARTHEST: SignedDuration = SignedDuration::from_hours(24 * 366 * 10);
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_messages)).routes(routes!(move_clock))
+}
+
+/// The time a test bank's clock starts at: never before its log, nor before where it was moved to.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn restore(clock: &BankClock, pool: &PgPool) -> Result<(), StoreError> {
+    let moved = recall(pool, CLOCK).await?.and_then(|text| String::from_utf8(text).ok()?.parse().ok());
+    let (_, recorded) = head(pool).await?;
+    clock.set(clock.now().max(recorded).max(moved.unwrap_or(recorded)));
+    Ok(())
 }
 
 /// A message to a customer.
@@ -53,14 +68,14 @@ pub struct Message {
 /// The test bank's outbox and clock.
 #[derive(Debug)]
 pub struct Sandbox {
-    clock: Option<Arc<BankClock>>,
+    clock: Arc<BankClock>,
     messages: Mutex<VecDeque<Message>>,
 }
 
 impl Sandbox {
     /// An empty outbox, and the clock to move.
     #[must_use]
-    pub fn new(clock: Option<Arc<BankClock>>) -> Self {
+    pub fn new(clock: Arc<BankClock>) -> Self {
         Self { clock, messages: Mutex::default() }
     }
 
@@ -148,7 +163,7 @@ async fn move_clock(
     State(app): State<App>,
     submission: Submission<ClockRequest>,
 ) -> Result<Answer<ClockResult>, Problem> {
-    let clock = sandbox(&app)?.clock.as_ref().ok_or_else(|| Problem::not_found("resource"))?;
+    let clock = &sandbox(&app)?.clock;
     let body = submission.body;
     let step = match (body.advance, body.to) {
         (Some(step), None) => step,
@@ -162,7 +177,9 @@ async fn move_clock(
         return Err(Problem::bad_request("/advance", "OUT_OF_RANGE", message));
     }
     clock.advance(step);
-    Ok(Answer::ok(ClockResult { now: clock.now() }))
+    let now = clock.now();
+    remember(&app.pool, CLOCK, now.to_string().as_bytes()).await?;
+    Ok(Answer::ok(ClockResult { now }))
 }
 
 #[cfg(test)]
@@ -171,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_outbox_is_bounded_and_newest_first() {
-        let sandbox = Sandbox::new(None);
+        let sandbox = Sandbox::new(Arc::default());
         for n in 0..MOST + 5 {
             sandbox.keep(Message {
                 channel: "EMAIL",

@@ -156,12 +156,13 @@ async fn login(
     let username = users::normalised_email(&body.username.0);
     let (scope, now) = (&sent.scope, sent.scope.started());
     scope.limit(app.limits.login(scope.address(), &username, now))?;
-    let attempt = app.guard.attempt(&username, now)?;
+    let device: String = body.device_info.device_id.into();
+    let attempt = app.guard.attempt(&username, &device, now)?;
     let context = sent.anonymous(&app, &username);
     let login = Login {
         username,
         password: Password::typed(body.password.0),
-        device_id: body.device_info.device_id.into(),
+        device_id: device,
         remember_me: body.remember_me.unwrap_or(false),
     };
     let outcome =

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use bursar_commands::journal::Observer;
 use bursar_domain::kernel::{Sources, micros};
-use bursar_domain::{Clock, Entropy};
+use bursar_domain::{Clock, Entropy, Recorded};
 use jiff::{SignedDuration, Timestamp};
 
 /// The machine's time plus what the sandbox has added to it. Never goes back, even when the machine's does.
@@ -33,6 +34,15 @@ impl BankClock {
         let ahead = at.as_microsecond().saturating_sub(Timestamp::now().as_microsecond());
         self.ahead.store(ahead, Ordering::Release);
         self.latest.store(at.as_microsecond(), Ordering::Release);
+    }
+}
+
+/// Another server's clock may be ahead: ours is never behind what the log says has happened.
+impl Observer for BankClock {
+    fn recorded(&self, events: &[Recorded]) {
+        if let Some(last) = events.last() {
+            self.latest.fetch_max(last.recorded_at.as_microsecond(), Ordering::AcqRel);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::AccountOps;
-use crate::openapi::{AccountNo, WriteHeaders, WriteProblems};
+use crate::openapi::{AccountNo, IfMatch, WriteHeaders, WriteProblems};
 use crate::payments::{location, payment, transfer};
 use crate::problem::Problem;
 use crate::request;
@@ -126,7 +126,7 @@ async fn withdraw(
 /// Staff: lets no money leave an account.
 #[utoipa::path(
     post, path = "/v1/staff/accounts/{accountNo}/freeze", tag = "Staff",
-    params(AccountNo, WriteHeaders), request_body = StatusChange,
+    params(AccountNo, WriteHeaders, IfMatch), request_body = StatusChange,
     responses((status = 200, description = "Frozen.", body = StatusResult), WriteProblems)
 )]
 async fn freeze_account(
@@ -144,7 +144,7 @@ async fn freeze_account(
 /// Staff: lets money leave an account again.
 #[utoipa::path(
     post, path = "/v1/staff/accounts/{accountNo}/unfreeze", tag = "Staff",
-    params(AccountNo, WriteHeaders), request_body = StatusChange,
+    params(AccountNo, WriteHeaders, IfMatch), request_body = StatusChange,
     responses((status = 200, description = "Active again.", body = StatusResult), WriteProblems)
 )]
 async fn unfreeze_account(

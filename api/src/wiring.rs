@@ -13,6 +13,7 @@ use bursar_domain::codec::Codec;
 use crate::app::Wiring;
 use crate::config::Config;
 use crate::database::{Database, DatabaseError};
+use crate::sandbox;
 use crate::sources::{self, BankClock};
 
 /// The master key's file below the data directory.
@@ -70,10 +71,13 @@ pub async fn wire(config: &Config) -> Result<Wired, WiringError> {
     if !agree(&database.pool, "master_key_check", &Keys::derive(&master_key).check_value()).await? {
         return Err(WiringError::ForeignKey);
     }
+    if config.sandbox {
+        sandbox::restore(&clock, &database.pool).await?;
+    }
     let wiring = Wiring {
         pool: database.pool.clone(),
         sources,
-        clock: config.sandbox.then(|| Arc::clone(&clock)),
+        clock: Arc::clone(&clock),
         master_key,
         codec: Arc::new(Codec::default()),
     };

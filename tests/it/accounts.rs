@@ -164,10 +164,13 @@ async fn pages_follow_the_rules() {
         ("?size=9223372036854775807", json!([25, 1, 100, 25, false, false])),
         ("?page=3", json!([0, 3, 20, 25, false, true])),
         ("?page=4294967295&size=100", json!([0, 4_294_967_295_u32, 100, 25, false, true])),
+        // Numbers beyond ours are numbers: past the end, and clamped.
+        ("?page=99999999999999999999", json!([0, 4_294_967_295_u32, 20, 25, false, true])),
+        ("?size=99999999999999999999", json!([25, 1, 100, 25, false, false])),
     ] {
         assert_eq!(shape(&page(query).await.is(200).body), expected, "{query}");
     }
-    for wrong in ["0", "-1", "1.5", "x", "", "1e3", "9223372036854775808", "%00"] {
+    for wrong in ["0", "-1", "1.5", "x", "", "1e3", "%00"] {
         assert_eq!(page(&format!("?page={wrong}")).await.pointers(), ["/page"], "{wrong}");
         assert_eq!(page(&format!("?size={wrong}")).await.pointers(), ["/size"], "{wrong}");
     }

@@ -316,3 +316,15 @@ async fn no_secret_is_in_the_log_however_much_is_logged() {
     }
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+#[tokio::test]
+async fn an_auditor_in_the_wrong_directory_is_told_so() {
+    let dir = directory("nobank");
+    for command in [["audit", "replay"], ["audit", "events"], ["projections", "list"]] {
+        let ended = run(bursar(&[command.as_slice(), &["--data-dir", dir.to_str().unwrap()]].concat())).await;
+        assert_eq!(ended.code, 2, "{}", ended.out);
+        assert!(ended.err.contains("there is no bank in"), "{}", ended.err);
+    }
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "and nothing is made there");
+    std::fs::remove_dir_all(dir).unwrap();
+}

@@ -25,6 +25,7 @@ mod races;
 mod ratchet;
 mod read_side;
 mod reference_model;
+mod sandbox;
 mod sessions;
 mod statements;
 mod support;

@@ -38,3 +38,14 @@ async fn what_has_changed_since_it_was_read_is_not_overwritten() {
     freeze("*").await.is(200);
     bank.close().await;
 }
+
+#[tokio::test]
+async fn what_is_made_anew_has_no_version_to_match() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let tag = ada.client.get(&format!("/v1/accounts/{}", ada.current)).await.header("etag").to_owned();
+    let body = crate::support::client::transfer(&ada.current, &bola.current, 1);
+    let pay = ada.client.request(Method::POST, "/v1/payments/transfer/internal").header("If-Match", &tag);
+    pay.json(&body).send().await.is(201);
+    bank.close().await;
+}

@@ -21,7 +21,7 @@ use sqlx::PgPool;
 use super::Error;
 use super::server::Server;
 use crate::config::Config;
-use crate::sources;
+use crate::sources::{self, BankClock};
 
 /// Accounts that pay and are paid.
 pub(super) const ACCOUNTS: usize = 1_000;
@@ -36,6 +36,7 @@ pub(super) struct Bank {
     pub(super) journal: Journal,
     pub(super) master: MasterKey,
     pub(super) sources: Sources,
+    pub(super) clock: Arc<BankClock>,
     pub(super) accounts: Arc<Vec<Owned<Holding>>>,
     /// The login of the holder of account `n` is `logins[n % PEOPLE]`.
     pub(super) logins: Vec<String>,
@@ -44,7 +45,7 @@ pub(super) struct Bank {
 impl Bank {
     /// Opens the accounts and funds them.
     pub(super) async fn found(server: &Server, _config: &Config) -> Result<Self, Error> {
-        let (sources, _) = sources::system();
+        let (sources, clock) = sources::system();
         let pool = server.pool();
         let options = JournalOptions::default();
         let journal =
@@ -63,7 +64,7 @@ impl Bank {
             .buffered(64)
             .try_collect::<Vec<_>>()
             .await?;
-        Ok(Self { pool, journal, master, sources, accounts: Arc::new(accounts), logins })
+        Ok(Self { pool, journal, master, sources, clock, accounts: Arc::new(accounts), logins })
     }
 
     /// Waits until the read models have followed the log to its head.

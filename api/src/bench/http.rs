@@ -34,7 +34,7 @@ impl Site {
         let wiring = Wiring {
             pool: bank.pool,
             sources: bank.sources,
-            clock: None,
+            clock: bank.clock,
             master_key: bank.master,
             codec: Arc::new(Codec::default()),
         };

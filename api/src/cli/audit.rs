@@ -1,8 +1,10 @@
 //! `bursar audit ...`: for people who trust the log and nothing else.
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use bursar_commands::audit::{self, Report};
+use bursar_commands::journal::StoreError;
 use bursar_domain::codec::Codec;
 use clap::Subcommand;
 
@@ -26,13 +28,18 @@ pub(super) enum Command {
 }
 
 pub(super) async fn run(config: &Config, command: Command) -> Outcome {
-    let database = Database::open(config).await?;
+    let database = Database::open_existing(config).await?;
     let outcome = match command {
         Command::Replay => replay(&database).await,
         Command::Events { after, limit } => {
             let mut out = std::io::BufWriter::new(std::io::stdout());
-            audit::write_events(&database.pool, after, limit, &mut out).await?;
-            Ok(ExitCode::SUCCESS)
+            match audit::write_events(&database.pool, after, limit, &mut out).await {
+                // Whoever reads has read enough.
+                Err(StoreError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+                    Ok(ExitCode::SUCCESS)
+                }
+                other => Ok(other.map(|()| ExitCode::SUCCESS)?),
+            }
         }
     };
     database.close().await;

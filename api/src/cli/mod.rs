@@ -19,7 +19,7 @@ use crate::config::{Config, Loader};
 use crate::database::Database;
 
 pub(crate) use progress::Bar;
-pub(crate) use serve::stop_signal;
+pub(crate) use serve::{listen, stop_signal};
 
 /// What a command ends with.
 pub(crate) type Outcome = Result<ExitCode, Box<dyn Error + Send + Sync>>;

@@ -33,7 +33,7 @@ pub(super) struct Which {
 }
 
 pub(super) async fn run(config: &Config, command: Command) -> Outcome {
-    let database = Database::open(config).await?;
+    let database = Database::open_existing(config).await?;
     let outcome = match command {
         Command::List => list(&database).await,
         Command::Rebuild(which) => rebuild(&database, &which).await,

@@ -123,6 +123,8 @@ section! {
         batch: usize = 400,
         /// Seconds the store may stay away before callers are told so.
         store_patience_seconds: u64 = 10,
+        /// Full UTC days an idempotency key is kept after its own day; after that it is a new key.
+        keep_keys_days: u16 = 2,
     }
 }
 

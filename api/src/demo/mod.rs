@@ -15,10 +15,9 @@ use bursar_projections::accounts::AccountFilter;
 use bursar_projections::{Page, Sort};
 use clap::Args;
 use jiff::SignedDuration;
-use tokio::net::TcpListener;
 
 use crate::app::{self, App};
-use crate::cli::{Outcome, stop_signal};
+use crate::cli::{Outcome, listen, stop_signal};
 use crate::config::Config;
 use crate::sources::BankClock;
 use crate::{telemetry, wiring};
@@ -48,19 +47,17 @@ pub(crate) async fn run(mut config: Config, args: DemoArgs) -> Outcome {
         config.telemetry.log = "warn".to_owned();
     }
     let telemetry = telemetry::start(&config.telemetry)?;
-    let listener = TcpListener::bind(config.server.listen).await?;
+    let listener = listen(config.server.listen).await?;
     println!("opening the bank in {} ...", config.data_dir.display());
     let wired = wiring::wire(&config).await?;
     let now = wired.wiring.sources.clock.now();
-    let log = bursar_commands::journal::head(&wired.database.pool).await?;
-    match log {
+    let (position, _) = bursar_commands::journal::head(&wired.database.pool).await?;
+    if position == 0 {
         // A past needs a clock that starts there.
-        (0, _) => wired.clock.set(now - SignedDuration::from_hours(24 * i64::from(args.days))),
-        // Sandbox clocks move forward, also across restarts.
-        (_, last) => wired.clock.set(now.max(last)),
+        wired.clock.set(now - SignedDuration::from_hours(24 * i64::from(args.days)));
     }
     let app = App::build(config, wired.wiring).await?;
-    if log.0 == 0 {
+    if position == 0 {
         Seed::of(&app, &wired.clock).run(now, args.days, args.customers).await?;
     }
     introduce(&app, listener.local_addr()?, &wired.database.whereabouts()).await?;
@@ -126,7 +123,7 @@ async fn introduce(app: &App, address: SocketAddr, whereabouts: &str) -> Result<
         r#"curl -s "http://{address}/v1/accounts/{ada}/statement?size=5" -H "Authorization: Bearer $TOKEN"; echo"#
     );
     println!("# check the whole bank from its log, in another terminal");
-    println!("cargo run --release -- audit replay --data-dir {data_dir}");
+    println!("cargo run --release -- audit replay --data-dir '{data_dir}'");
     println!();
     println!("Ctrl-C stops the bank; what is in {data_dir} stays.");
     Ok(())

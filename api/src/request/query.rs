@@ -135,7 +135,7 @@ impl Params {
     /// `page` and `size`: 1 and 20 when absent, at most 100 a page.
     pub fn page(&mut self) -> Page {
         let usual = Page::default();
-        let page = self.whole("page", 1..=i64::from(u32::MAX));
+        let page = self.whole("page", 1..=i64::MAX).map(|page| page.min(i64::from(u32::MAX)));
         let size = self.whole("size", 1..=i64::MAX).map(|size| size.min(i64::from(LARGEST_PAGE)));
         let number = |given: Option<i64>, usual| given.and_then(|n| u32::try_from(n).ok()).unwrap_or(usual);
         Page { page: number(page, usual.page), size: number(size, usual.size) }
@@ -233,7 +233,13 @@ impl Params {
 
     fn whole(&mut self, name: &str, allowed: std::ops::RangeInclusive<i64>) -> Option<i64> {
         let text = self.values.remove(name)?;
-        let value = text.parse().ok().filter(|n| allowed.contains(n));
+        // A number too large for us is the largest: past the end, or clamped.
+        let value = if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {
+            Some(text.parse().unwrap_or(i64::MAX))
+        } else {
+            text.parse().ok()
+        };
+        let value = value.filter(|n| allowed.contains(n));
         if value.is_none() {
             self.fault(name, "OUT_OF_RANGE", &format!("expected a whole number from {}", allowed.start()));
         }

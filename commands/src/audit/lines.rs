@@ -29,7 +29,7 @@ struct Line<'a> {
 /// Writes the events after position `after`, at most `limit` of them, one JSON object a line; payloads are the stored bytes.
 ///
 /// # Errors
-/// [`StoreError`]; a writer that fails ends it as [`sqlx::Error::Io`].
+/// [`StoreError`]; a writer that fails ends it as [`StoreError::Output`].
 pub async fn write_events(
     pool: &PgPool,
     after: Position,
@@ -66,12 +66,12 @@ pub async fn write_events(
             };
             let mut text = serde_json::to_vec(&line).map_err(|e| StoreError::Damaged(e.to_string()))?;
             text.push(b'\n');
-            out.write_all(&text).map_err(sqlx::Error::Io)?;
+            out.write_all(&text).map_err(StoreError::Output)?;
         }
         let Some(last) = rows.last() else { break };
         after = last.position;
         left -= PAGE.min(left);
     }
-    out.flush().map_err(sqlx::Error::Io)?;
+    out.flush().map_err(StoreError::Output)?;
     Ok(())
 }

@@ -38,7 +38,7 @@ use sqlx::postgres::PgListener;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
-pub use settings::agree;
+pub use settings::{agree, recall, remember};
 pub use unit::{Committed, Context, Idempotency, SubmitError, Unit};
 
 use plan::Memory;
@@ -56,6 +56,9 @@ pub enum StoreError {
     /// A row that this version did not write.
     #[error("damaged: {0}")]
     Damaged(String),
+    /// What was read could not be written out.
+    #[error("output: {0}")]
+    Output(std::io::Error),
 }
 
 impl StoreError {
@@ -73,7 +76,7 @@ impl StoreError {
                 })
             }
             Self::Database(sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_)) => true,
-            Self::Database(_) | Self::Unreadable(_) | Self::Damaged(_) => false,
+            Self::Database(_) | Self::Unreadable(_) | Self::Damaged(_) | Self::Output(_) => false,
         }
     }
 }

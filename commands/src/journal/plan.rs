@@ -235,7 +235,8 @@ impl Memory {
                     return Err(Stop::Missing);
                 }
             };
-            if expected.take().is_some_and(|version| version != stream.version) {
+            // What is made here has no version that anybody could have seen.
+            if !step.fresh && expected.take().is_some_and(|version| version != stream.version) {
                 return Err(Stop::Refused(Box::new(PreconditionFailed)));
             }
             for mut event in decide(step, &stream)? {

@@ -10,7 +10,7 @@ pub struct Context {
     pub metadata: Metadata,
     /// Present when the caller sent an idempotency key, or a process made one from a due date.
     pub idempotency: Option<Idempotency>,
-    /// The version the aggregate of the first step must have (`If-Match`), or the unit is refused with
+    /// The version the first aggregate that was there before must have (`If-Match`), or the unit is refused with
     /// `PRECONDITION_FAILED` (412).
     pub expected_version: Option<i64>,
 }
