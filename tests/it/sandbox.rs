@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::process::{Server, directory};
-use crate::support::{Bank, Client, config};
+use crate::support::{Bank, Client};
 
 #[tokio::test]
 async fn the_clock_moves_forward_only_and_stays_moved_over_a_restart() {
@@ -24,15 +24,6 @@ async fn the_clock_moves_forward_only_and_stays_moved_over_a_restart() {
     assert!(time(&later) >= time(&moved), "{} {}", later.text, moved.text);
     assert_eq!(server.stop().await, 0);
     std::fs::remove_dir_all(dir).unwrap();
-}
-
-#[tokio::test]
-async fn elsewhere_there_is_no_sandbox() {
-    let bank = Bank::configured(bursar_api::Config { sandbox: false, ..config() }).await;
-    let client = bank.client();
-    client.get("/v1/sandbox/messages").await.problem(404, "NOT_FOUND");
-    client.post("/v1/sandbox/clock", &json!({"advance": "P1D"})).await.problem(404, "NOT_FOUND");
-    bank.close().await;
 }
 
 #[tokio::test]
