@@ -16,6 +16,7 @@ mod accounts;
 mod audit;
 mod bodies;
 mod command_line;
+mod event_store;
 mod faults;
 mod kills;
 mod limits;

@@ -303,6 +303,7 @@ impl Sequencer {
             self.head_sender.send_replace(self.head.position);
             metrics::counter!("bursar_journal_events_total").increment(plan.events.len() as u64);
         }
+        count(&plan.outcomes);
         let mut events = plan.events.drain(..);
         for (queued, outcome) in batch.into_iter().zip(plan.outcomes) {
             let answer = match outcome {
@@ -321,6 +322,18 @@ impl Sequencer {
             // A caller that has gone does not need its answer.
             let _ = queued.reply.send(answer);
         }
+    }
+}
+
+/// Counts what became of the units of a batch.
+fn count(outcomes: &[Outcome]) {
+    for (outcome, counts) in [
+        ("accepted", (|o| matches!(o, Outcome::Events(_))) as fn(&Outcome) -> bool),
+        ("replayed", |o| matches!(o, Outcome::Replay { .. })),
+        ("refused", |o| matches!(o, Outcome::Refused(_) | Outcome::KeyReused)),
+    ] {
+        let units = outcomes.iter().filter(|one| counts(one)).count();
+        metrics::counter!("bursar_commands_total", "outcome" => outcome).increment(units as u64);
     }
 }
 
