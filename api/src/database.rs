@@ -102,12 +102,6 @@ impl Database {
         format!("{kind} at {place}, database {}", options.get_database().unwrap_or(BANK))
     }
 
-    /// The process id of the embedded postmaster, for tests that kill it.
-    #[must_use]
-    pub const fn embedded(&self) -> Option<&EmbeddedPostgres> {
-        self.embedded.as_ref()
-    }
-
     /// Ends all connections, then the server if it is ours.
     pub async fn close(self) {
         self.pool.close().await;

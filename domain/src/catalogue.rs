@@ -70,14 +70,6 @@ macro_rules! catalogue {
                     _ => {}
                 }
             }
-
-            /// The state as JSON, for comparisons.
-            ///
-            /// # Errors
-            /// Never for the states of this crate.
-            pub fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-                match self {$(Self::$kind(state) => serde_json::to_value(state),)*}
-            }
         }
 
         /// A command to any aggregate.

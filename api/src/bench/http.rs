@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::Error;
 use super::bank::{Bank, PASSWORD};
-use super::load::{Measured, Shape, histogram};
+use super::load::{Measured, Shape, gather, histogram};
 use crate::app::{self, App, Wiring};
 use crate::config::Config;
 
@@ -97,10 +97,7 @@ pub(super) async fn load(
             Ok::<_, Error>(latency)
         });
     }
-    let mut latency = histogram()?;
-    while let Some(done) = tasks.join_next().await {
-        latency.add(done??)?;
-    }
+    let latency = gather(tasks).await?;
     Ok(Measured { clients, shape, latency, elapsed: started.elapsed() })
 }
 

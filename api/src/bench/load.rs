@@ -9,6 +9,7 @@ use bursar_commands::{Context, Owned};
 use bursar_domain::{Amount, Currency, Metadata};
 use bursar_projections::Projections;
 use hdrhistogram::Histogram;
+use tokio::task::JoinSet;
 
 use super::Error;
 use super::bank::{ACCOUNTS, Bank};
@@ -62,6 +63,17 @@ pub(super) fn histogram() -> Result<Histogram<u64>, Error> {
     Ok(Histogram::new_with_bounds(1, 60_000_000, 3)?)
 }
 
+/// What all clients measured.
+pub(super) async fn gather(
+    mut clients: JoinSet<Result<Histogram<u64>, Error>>,
+) -> Result<Histogram<u64>, Error> {
+    let mut all = histogram()?;
+    while let Some(one) = clients.join_next().await {
+        all.add(one??)?;
+    }
+    Ok(all)
+}
+
 /// Pays through the journal; with projections, the clock stops when they have caught up.
 pub(super) async fn journal(
     bank: &Bank,
@@ -71,7 +83,7 @@ pub(super) async fn journal(
     projections: Option<&Projections>,
 ) -> Result<Measured, Error> {
     let started = Instant::now();
-    let mut tasks = tokio::task::JoinSet::new();
+    let mut tasks = JoinSet::new();
     for client in 0..clients {
         let (journal, accounts, sources) =
             (bank.journal.clone(), Arc::clone(&bank.accounts), bank.sources.clone());
@@ -96,10 +108,7 @@ pub(super) async fn journal(
             Ok::<_, Error>(latency)
         });
     }
-    let mut latency = histogram()?;
-    while let Some(done) = tasks.join_next().await {
-        latency.add(done??)?;
-    }
+    let latency = gather(tasks).await?;
     if let Some(projections) = projections {
         bank.caught_up(projections).await?;
     }

@@ -9,7 +9,7 @@ mod event;
 #[cfg(test)]
 mod tests;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 pub use command::{Refresh, SessionCommand};
@@ -125,11 +125,5 @@ impl Live {
             issued_at: refresh.at,
             refresh_expires_at: refresh.expires_at.min(self.started.absolute_expires_at),
         }
-    }
-
-    /// Whether `at` lies before the end of the last refresh token.
-    #[must_use]
-    pub fn is_current(&self, at: Timestamp) -> bool {
-        at < self.current.refresh_expires_at
     }
 }

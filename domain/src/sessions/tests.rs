@@ -1,3 +1,5 @@
+use jiff::Timestamp;
+
 use super::*;
 use crate::aggregate::given::given;
 use crate::kernel::Permission;
