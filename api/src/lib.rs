@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`beneficiaries`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
 //! | [`cli`] | the command line: serve, demo, migrate, projections, audit, bench |
@@ -20,6 +20,7 @@ pub mod answer;
 pub mod app;
 pub mod auth;
 mod bench;
+pub mod beneficiaries;
 pub mod cli;
 pub mod config;
 pub mod database;

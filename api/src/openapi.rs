@@ -156,16 +156,6 @@ pub struct ReadHeaders {
     request_id: Option<String>,
 }
 
-/// The account in the path.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Path)]
-#[allow(dead_code, reason = "documents what AccountPath reads")]
-pub struct AccountNo {
-    /// Ten digits, the last a check digit.
-    #[param(rename = "accountNo", example = "1234567897")]
-    account_no: String,
-}
-
 /// The document as it is committed and served: pretty, with a final line break.
 #[must_use]
 pub fn render(document: &OpenApi) -> String {

@@ -1,6 +1,7 @@
 //! Payments inside the bank.
 
 use axum::extract::State;
+use bursar_commands::journal::NoSuchEvent;
 use bursar_commands::payments::{Payee, Transfer};
 use bursar_commands::{Committed, accounts, payments};
 use bursar_domain::payments::{Completed, PaymentEvent};
@@ -28,21 +29,21 @@ request! {
     /// A transfer to any account of this bank.
     InternalTransfer {
         /// The caller's account that is debited.
-        source_account: AccountNumber as String = "sourceAccount",
+        source_account: AccountNumber = "sourceAccount",
         /// The account that is credited.
-        destination_account: AccountNumber as String = "destinationAccount",
+        destination_account: AccountNumber = "destinationAccount",
         /// The payee's name as the payer knows it.
-        destination_name: Option<Text<140>> as Option<String> = "destinationName",
+        destination_name: Option<Text<140>> = "destinationName",
         /// Minor units, 1 to 10^15.
-        amount: Amount as i64 = "amount",
+        amount: Amount = "amount",
         /// ISO 4217; both accounts must have it.
-        currency: Currency as String = "currency",
+        currency: Currency = "currency",
         /// What it is for.
-        narration: Option<Text<500>> as Option<String> = "narration",
+        narration: Option<Text<500>> = "narration",
         /// The payer's own reference, not unique; made up when absent.
-        reference: Option<Text<140>> as Option<String> = "reference",
+        reference: Option<Text<140>> = "reference",
         /// Whether to keep the payee as a beneficiary.
-        save_as_beneficiary: Option<bool> as Option<bool> = "saveAsBeneficiary",
+        save_as_beneficiary: Option<bool> = "saveAsBeneficiary",
     }
 }
 
@@ -50,17 +51,17 @@ request! {
     /// A transfer between two accounts of the caller.
     SelfTransfer {
         /// The caller's account that is debited.
-        source_account: AccountNumber as String = "sourceAccount",
+        source_account: AccountNumber = "sourceAccount",
         /// The caller's account that is credited.
-        destination_account: AccountNumber as String = "destinationAccount",
+        destination_account: AccountNumber = "destinationAccount",
         /// Minor units, 1 to 10^15.
-        amount: Amount as i64 = "amount",
+        amount: Amount = "amount",
         /// ISO 4217; both accounts must have it.
-        currency: Currency as String = "currency",
+        currency: Currency = "currency",
         /// What it is for.
-        narration: Option<Text<500>> as Option<String> = "narration",
+        narration: Option<Text<500>> = "narration",
         /// The payer's own reference, not unique; made up when absent.
-        reference: Option<Text<140>> as Option<String> = "reference",
+        reference: Option<Text<140>> = "reference",
     }
 }
 
@@ -153,13 +154,12 @@ pub(crate) fn location(transaction_id: &str) -> String {
 /// The payment among the events of a unit.
 ///
 /// # Errors
-/// 500, if there is none, which the use cases rule out.
-pub(crate) fn payment(committed: &Committed) -> Result<(&Recorded, &Completed), Problem> {
-    let payment = committed.events.iter().find_map(|recorded| match &recorded.event {
-        Event::Payment(PaymentEvent::Completed(completed)) => Some((recorded, &**completed)),
+/// When there is none, which the use cases rule out.
+pub(crate) fn payment(committed: &Committed) -> Result<(&Recorded, &Completed), NoSuchEvent> {
+    committed.event(|event| match event {
+        Event::Payment(PaymentEvent::Completed(completed)) => Some(&**completed),
         _ => None,
-    });
-    payment.ok_or_else(Problem::internal)
+    })
 }
 
 fn transferred(committed: &Committed) -> Result<TransferResult, Problem> {

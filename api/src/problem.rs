@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use bursar_commands::journal::StoreError;
+use bursar_commands::journal::{NoSuchEvent, StoreError};
 use bursar_commands::{CommandError, SubmitError};
 use bursar_domain::kernel::Permission;
 use bursar_domain::{Rejection, RejectionKind};
@@ -235,6 +235,20 @@ impl From<StoreError> for Problem {
         // The text may name tables; it is for the log, not for the caller.
         tracing::error!(%error, "the store failed");
         Self::unavailable("the bank cannot read at the moment", 2)
+    }
+}
+
+/// The database did not answer a query.
+impl From<sqlx::Error> for Problem {
+    fn from(error: sqlx::Error) -> Self {
+        StoreError::from(error).into()
+    }
+}
+
+impl From<NoSuchEvent> for Problem {
+    fn from(error: NoSuchEvent) -> Self {
+        tracing::error!(%error, "an answer cannot be made");
+        Self::internal()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The products accounts can be opened on.
 
 use axum::extract::State;
-use bursar_commands::journal::StoreError;
 use bursar_projections::products::{Product, all};
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -62,8 +61,7 @@ async fn list_product_types(
     wants: Conditions,
 ) -> Result<Answer<ProductTypes>, Problem> {
     app.fresh(&caller, &wants, &["products"]).await?;
-    let products: Vec<_> =
-        all(&app.pool).await.map_err(StoreError::from)?.into_iter().map(ProductType::of).collect();
+    let products: Vec<_> = all(&app.pool).await?.into_iter().map(ProductType::of).collect();
     Ok(Answer::ok(ProductTypes { total_products: products.len(), products }))
 }
 

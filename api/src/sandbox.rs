@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::PgPool;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,9 +20,9 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::openapi::PublicProblems;
 use crate::problem::Problem;
-use crate::request;
-use crate::request::{Params, Queried, Query, Submission};
+use crate::request::{Queried, Search, Submission};
 use crate::sources::BankClock;
+use crate::{query, request};
 
 /// Where a moved clock is remembered, so that a restart does not set it back.
 const CLOCK: &str = "sandbox_clock";
@@ -109,42 +109,33 @@ pub struct Messages {
     messages: Vec<Message>,
 }
 
-struct MessageQuery(Option<String>);
-
-impl Query for MessageQuery {
-    fn read(params: &mut Params) -> Option<Self> {
-        Some(Self(params.text("to")))
+query! {
+    /// Whose messages.
+    MessageQuery {
+        /// Email address or phone number.
+        to: Search = "to",
     }
-}
-
-/// Whose messages.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "documents what MessageQuery reads")]
-struct MessageParams {
-    /// Email address or phone number.
-    to: Option<String>,
 }
 
 /// Sandbox: the codes and mails the bank would have sent, newest first.
 #[utoipa::path(
-    get, path = "/v1/sandbox/messages", tag = "Sandbox", security(()), params(MessageParams),
+    get, path = "/v1/sandbox/messages", tag = "Sandbox", security(()), params(MessageQuery),
     responses((status = 200, description = "The messages.", body = Messages), PublicProblems)
 )]
 async fn list_messages(
     State(app): State<App>,
-    Queried(MessageQuery(to)): Queried<MessageQuery>,
+    Queried(query): Queried<MessageQuery>,
 ) -> Result<Answer<Messages>, Problem> {
-    Ok(Answer::ok(Messages { messages: sandbox(&app)?.sent(to.as_deref()) }))
+    Ok(Answer::ok(Messages { messages: sandbox(&app)?.sent(query.to.0.as_deref()) }))
 }
 
 request! {
     /// By how much, or to when, the clock moves forward; one of the two.
     ClockRequest {
         /// ISO 8601 duration, such as `P1D`.
-        advance: Option<SignedDuration> as Option<String> = "advance",
+        advance: Option<SignedDuration> = "advance",
         /// A time in the future.
-        to: Option<Timestamp> as Option<Timestamp> = "to",
+        to: Option<Timestamp> = "to",
     }
 }
 

@@ -35,13 +35,13 @@ request! {
     /// User name, password, and the device the session is bound to.
     LoginRequest {
         /// The email address.
-        username: Text<254> as String = "username",
+        username: Text<254> = "username",
         /// The password.
-        password: Secret as String = "password",
+        password: Secret = "password",
         /// Where the login comes from.
-        device_info: DeviceInfo as DeviceInfo = "deviceInfo",
+        device_info: DeviceInfo = "deviceInfo",
         /// Whether the session may be refreshed for 30 days instead of one.
-        remember_me: Option<bool> as Option<bool> = "rememberMe",
+        remember_me: Option<bool> = "rememberMe",
     }
 }
 
@@ -49,13 +49,13 @@ request! {
     /// A device as it describes itself. Only the id is used; the address is never believed.
     DeviceInfo {
         /// What the refresh token is bound to.
-        device_id: Text<128> as String = "deviceId",
+        device_id: Text<128> = "deviceId",
         /// `DESKTOP`, `MOBILE`.
-        device_type: Option<Text<64>> as Option<String> = "deviceType",
+        device_type: Option<Text<64>> = "deviceType",
         /// The app's version.
-        app_version: Option<Text<64>> as Option<String> = "appVersion",
+        app_version: Option<Text<64>> = "appVersion",
         /// Passed over.
-        ip_address: Option<Text<64>> as Option<String> = "ipAddress",
+        ip_address: Option<Text<64>> = "ipAddress",
     }
 }
 
@@ -63,9 +63,9 @@ request! {
     /// A refresh token to be exchanged.
     RefreshRequest {
         /// The token of the last login or refresh.
-        refresh_token: Secret as String = "refreshToken",
+        refresh_token: Secret = "refreshToken",
         /// The device it was issued to.
-        device_id: Text<128> as String = "deviceId",
+        device_id: Text<128> = "deviceId",
     }
 }
 
@@ -73,11 +73,11 @@ request! {
     /// Tokens to be revoked; without any, the session of the Authorization header.
     RevokeRequest {
         /// An access token.
-        access_token: Option<Secret> as Option<String> = "accessToken",
+        access_token: Option<Secret> = "accessToken",
         /// A refresh token.
-        refresh_token: Option<Secret> as Option<String> = "refreshToken",
+        refresh_token: Option<Secret> = "refreshToken",
         /// The device they were issued to.
-        device_id: Option<Text<128>> as Option<String> = "deviceId",
+        device_id: Option<Text<128>> = "deviceId",
     }
 }
 

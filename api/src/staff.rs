@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use bursar_commands::{Committed, accounts, payments};
-use bursar_domain::{Amount, Currency, Event};
+use bursar_domain::{AccountNumber, Amount, Currency, Event};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,11 +12,11 @@ use utoipa_axum::routes;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::AccountOps;
-use crate::openapi::{AccountNo, IfMatch, WriteHeaders, WriteProblems};
+use crate::openapi::{IfMatch, WriteHeaders, WriteProblems};
 use crate::payments::{location, payment, transfer};
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{AccountPath, Text, Write};
+use crate::request::{InPath, Text, Write};
 
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
@@ -31,13 +31,13 @@ request! {
     /// Cash over the counter.
     CashMovement {
         /// Minor units, 1 to 10^15.
-        amount: Amount as i64 = "amount",
+        amount: Amount = "amount",
         /// ISO 4217; the account must have it.
-        currency: Currency as String = "currency",
+        currency: Currency = "currency",
         /// What it is for.
-        narration: Option<Text<500>> as Option<String> = "narration",
+        narration: Option<Text<500>> = "narration",
         /// A reference, not unique; made up when absent.
-        reference: Option<Text<140>> as Option<String> = "reference",
+        reference: Option<Text<140>> = "reference",
     }
 }
 
@@ -45,7 +45,7 @@ request! {
     /// A change of an account's status.
     StatusChange {
         /// Why, for the file.
-        reason: Text<500> as String = "reason",
+        reason: Text<500> = "reason",
     }
 }
 
@@ -86,16 +86,16 @@ pub struct StatusResult {
 /// Staff: takes cash into an account.
 #[utoipa::path(
     post, path = "/v1/staff/accounts/{accountNo}/deposit", tag = "Staff",
-    params(AccountNo, WriteHeaders), request_body = CashMovement,
+    params(InPath<AccountNumber>, WriteHeaders), request_body = CashMovement,
     responses((status = 201, description = "Deposited.", body = CashResult), WriteProblems)
 )]
 async fn deposit(
     State(app): State<App>,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     write: Write<AccountOps, CashMovement>,
 ) -> Result<Answer<CashResult>, Problem> {
     let Write { body, context, .. } = write;
-    let AccountPath(number) = number?;
+    let number = number.get()?;
     let cash = transfer(body.amount, body.currency, body.narration, body.reference);
     let committed = payments::deposit(&app.journal, context, number, cash).await?;
     let result = moved(&committed, "Deposit completed")?;
@@ -106,16 +106,16 @@ async fn deposit(
 /// Staff: pays cash out of an account.
 #[utoipa::path(
     post, path = "/v1/staff/accounts/{accountNo}/withdraw", tag = "Staff",
-    params(AccountNo, WriteHeaders), request_body = CashMovement,
+    params(InPath<AccountNumber>, WriteHeaders), request_body = CashMovement,
     responses((status = 201, description = "Withdrawn.", body = CashResult), WriteProblems)
 )]
 async fn withdraw(
     State(app): State<App>,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     write: Write<AccountOps, CashMovement>,
 ) -> Result<Answer<CashResult>, Problem> {
     let Write { body, context, .. } = write;
-    let AccountPath(number) = number?;
+    let number = number.get()?;
     let cash = transfer(body.amount, body.currency, body.narration, body.reference);
     let committed = payments::withdraw(&app.journal, context, number, cash).await?;
     let result = moved(&committed, "Withdrawal completed")?;
@@ -126,16 +126,16 @@ async fn withdraw(
 /// Staff: lets no money leave an account.
 #[utoipa::path(
     post, path = "/v1/staff/accounts/{accountNo}/freeze", tag = "Staff",
-    params(AccountNo, WriteHeaders, IfMatch), request_body = StatusChange,
+    params(InPath<AccountNumber>, WriteHeaders, IfMatch), request_body = StatusChange,
     responses((status = 200, description = "Frozen.", body = StatusResult), WriteProblems)
 )]
 async fn freeze_account(
     State(app): State<App>,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     write: Write<AccountOps, StatusChange>,
 ) -> Result<Answer<StatusResult>, Problem> {
     let Write { body, context, .. } = write;
-    let AccountPath(number) = number?;
+    let number = number.get()?;
     let committed = accounts::freeze(&app.journal, context, &number, body.reason.into()).await?;
     let result = status_changed(&committed)?;
     Ok(Answer::ok(result).at(&committed))
@@ -144,16 +144,16 @@ async fn freeze_account(
 /// Staff: lets money leave an account again.
 #[utoipa::path(
     post, path = "/v1/staff/accounts/{accountNo}/unfreeze", tag = "Staff",
-    params(AccountNo, WriteHeaders, IfMatch), request_body = StatusChange,
+    params(InPath<AccountNumber>, WriteHeaders, IfMatch), request_body = StatusChange,
     responses((status = 200, description = "Active again.", body = StatusResult), WriteProblems)
 )]
 async fn unfreeze_account(
     State(app): State<App>,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     write: Write<AccountOps, StatusChange>,
 ) -> Result<Answer<StatusResult>, Problem> {
     let Write { body, context, .. } = write;
-    let AccountPath(number) = number?;
+    let number = number.get()?;
     let committed = accounts::unfreeze(&app.journal, context, &number, body.reason.into()).await?;
     let result = status_changed(&committed)?;
     Ok(Answer::ok(result).at(&committed))
@@ -180,16 +180,11 @@ fn moved(committed: &Committed, message: &'static str) -> Result<CashResult, Pro
 
 fn status_changed(committed: &Committed) -> Result<StatusResult, Problem> {
     use bursar_domain::accounts::AccountEvent;
-    let changed = committed.events.iter().find_map(|recorded| match &recorded.event {
-        Event::Account(AccountEvent::Frozen { reason }) => {
-            Some((recorded, "FROZEN", reason, "Account frozen"))
-        }
-        Event::Account(AccountEvent::Unfrozen { reason }) => {
-            Some((recorded, "ACTIVE", reason, "Account unfrozen"))
-        }
+    let (recorded, (account_status, reason, message)) = committed.event(|event| match event {
+        Event::Account(AccountEvent::Frozen { reason }) => Some(("FROZEN", reason, "Account frozen")),
+        Event::Account(AccountEvent::Unfrozen { reason }) => Some(("ACTIVE", reason, "Account unfrozen")),
         _ => None,
-    });
-    let (recorded, account_status, reason, message) = changed.ok_or_else(Problem::internal)?;
+    })?;
     Ok(StatusResult {
         status: "SUCCESS",
         account_number: recorded.stream.id.to_string(),

@@ -87,6 +87,7 @@ fn opening(
     let id = payments::mint(journal);
     let deposit = PaymentCommand::Pay(Box::new(Pay {
         kind: PaymentKind::Own,
+        payer: Some(owner),
         source: source.number.clone(),
         destination: number.clone(),
         destination_name: None,

@@ -10,6 +10,7 @@
 
 pub mod accounts;
 pub mod audit;
+pub mod beneficiaries;
 pub mod journal;
 pub mod keys;
 mod owned;

@@ -1,10 +1,12 @@
 //! Moving money inside the bank, and cash in and out of it.
 
-use bursar_domain::kernel::TransactionId;
+use bursar_domain::beneficiaries::BeneficiariesCommand;
+use bursar_domain::kernel::{TransactionId, UserId};
 use bursar_domain::ledger::Internal;
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentError, PaymentKind};
 use bursar_domain::{AccountNumber, Amount, Currency};
 
+use crate::beneficiaries::NewBeneficiary;
 use crate::journal::Holding;
 use crate::owned::{CommandError, Owned};
 use crate::{Committed, Context, Journal, Unit};
@@ -47,14 +49,24 @@ pub async fn transfer_internal(
     payee: Payee,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
+    let mut unit = Unit::new(context);
+    if payee.save {
+        let kept = NewBeneficiary {
+            payee: bursar_domain::beneficiaries::Payee::Internal { account_number: payee.account.clone() },
+            name: payee.name.clone(),
+            institution: None,
+            nickname: None,
+            is_favorite: false,
+        };
+        unit = unit.step(source.owner(), BeneficiariesCommand::Keep(kept.entry(journal)));
+    }
     let between = Between {
-        kind: PaymentKind::Internal,
-        source: source.number.clone(),
-        destination: payee.account,
+        payer: Some(source.owner()),
         destination_name: payee.name,
         save_as_beneficiary: payee.save,
+        ..Between::new(PaymentKind::Internal, source.number.clone(), payee.account)
     };
-    pay(journal, context, between, transfer).await
+    pay(journal, unit, between, transfer).await
 }
 
 /// Moves money between two accounts of one customer; limits do not count it.
@@ -71,8 +83,11 @@ pub async fn transfer_self(
     if source.owner() != destination.owner() {
         return Err(CommandError::refused(PaymentError::WrongAccounts));
     }
-    let between = Between::new(PaymentKind::Own, source.number.clone(), destination.number.clone());
-    pay(journal, context, between, transfer).await
+    let between = Between {
+        payer: Some(source.owner()),
+        ..Between::new(PaymentKind::Own, source.number.clone(), destination.number.clone())
+    };
+    pay(journal, Unit::new(context), between, transfer).await
 }
 
 /// Staff: cash handed in at a till.
@@ -86,7 +101,8 @@ pub async fn deposit(
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let cash = Internal::Cash.account(transfer.currency);
-    pay(journal, context, Between::new(PaymentKind::Deposit, cash, account), transfer).await
+    let between = Between::new(PaymentKind::Deposit, cash, account);
+    pay(journal, Unit::new(context), between, transfer).await
 }
 
 /// Staff: cash handed out at a till.
@@ -100,11 +116,13 @@ pub async fn withdraw(
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let cash = Internal::Cash.account(transfer.currency);
-    pay(journal, context, Between::new(PaymentKind::Withdrawal, account, cash), transfer).await
+    let between = Between::new(PaymentKind::Withdrawal, account, cash);
+    pay(journal, Unit::new(context), between, transfer).await
 }
 
 struct Between {
     kind: PaymentKind,
+    payer: Option<UserId>,
     source: AccountNumber,
     destination: AccountNumber,
     destination_name: Option<String>,
@@ -113,19 +131,20 @@ struct Between {
 
 impl Between {
     const fn new(kind: PaymentKind, source: AccountNumber, destination: AccountNumber) -> Self {
-        Self { kind, source, destination, destination_name: None, save_as_beneficiary: false }
+        Self { kind, payer: None, source, destination, destination_name: None, save_as_beneficiary: false }
     }
 }
 
 async fn pay(
     journal: &Journal,
-    context: Context,
+    unit: Unit,
     between: Between,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let id = mint(journal);
     let pay = PaymentCommand::Pay(Box::new(Pay {
         kind: between.kind,
+        payer: between.payer,
         source: between.source,
         destination: between.destination,
         destination_name: between.destination_name,
@@ -135,7 +154,7 @@ async fn pay(
         reference: transfer.reference.unwrap_or_else(|| reference_of(id)),
         save_as_beneficiary: between.save_as_beneficiary,
     }));
-    Ok(journal.submit(Unit::new(context).create(id, pay)).await?)
+    Ok(journal.submit(unit.create(id, pay)).await?)
 }
 
 /// The id of a payment about to be made.

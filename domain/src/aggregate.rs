@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::kernel::Rejection;
+use crate::kernel::{Rejection, UserId};
 use crate::ledger::Effect;
 
 /// A thing with a life of its own: state that decides about commands and grows by events.
@@ -32,13 +32,21 @@ pub trait Aggregate:
 
     /// Grows by something that has happened.
     fn evolve(&mut self, event: &Self::Event);
+
+    /// Whose it is, where that decides who may touch it. Nobody's, unless the noun says otherwise.
+    fn owner(&self) -> Option<UserId> {
+        None
+    }
 }
 
 /// Something that has happened. Stored for ever.
 pub trait AggregateEvent:
     Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// Its name in the log, with the noun in front (`account.opened`).
+    /// The names of all of them.
+    const NAMES: &'static [&'static str];
+
+    /// Its name in the log, with the noun in front (`account.opened`). [`names!`] writes both.
     fn name(&self) -> &'static str;
 
     /// The version of its shape. See `domain/docs/changing-an-event.md`.
@@ -51,6 +59,18 @@ pub trait AggregateEvent:
         None
     }
 }
+
+/// The name of each event in the log: `Opened = "account.opened"`.
+macro_rules! names {
+    ($($variant:ident = $name:literal,)*) => {
+        const NAMES: &'static [&'static str] = &[$($name),*];
+
+        fn name(&self) -> &'static str {
+            match self {$(Self::$variant { .. } => $name,)*}
+        }
+    };
+}
+pub(crate) use names;
 
 /// Binds an [`Aggregate`] to the cqrs-es traits, so that any cqrs-es store can hold it.
 ///

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer};
+
 use crate::aggregate::{Aggregate, AggregateEvent};
-use crate::kernel::Rejection;
+use crate::kernel::{Rejection, UserId};
 use crate::ledger::Effect;
 
 macro_rules! catalogue {
@@ -32,12 +34,25 @@ macro_rules! catalogue {
                 match self {$(Self::$kind => State::$kind(Box::default()),)*}
             }
 
-            /// Reads a stored payload of the current version.
+            /// Reads a payload of the current version.
             ///
             /// # Errors
             /// When the payload is not an event of this noun.
-            pub fn read(self, payload: &str) -> serde_json::Result<Event> {
-                match self {$(Self::$kind => serde_json::from_str(payload).map(Event::$kind),)*}
+            pub fn read<'de, D: Deserializer<'de>>(self, payload: D) -> Result<Event, D::Error> {
+                match self {$(Self::$kind => Deserialize::deserialize(payload).map(Event::$kind),)*}
+            }
+
+            /// The names of its events in the log.
+            #[must_use]
+            pub const fn event_names(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$kind => <<crate::$module::$kind as Aggregate>::Event as AggregateEvent>::NAMES,)*
+                }
+            }
+
+            /// Lets `visitor` see the noun's type.
+            pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+                match self {$(Self::$kind => visitor.visit::<crate::$module::$kind>(),)*}
             }
         }
 
@@ -61,6 +76,12 @@ macro_rules! catalogue {
                     },)*
                     _ => Err(Box::new(WrongNoun)),
                 }
+            }
+
+            /// Whose it is.
+            #[must_use]
+            pub fn owner(&self) -> Option<UserId> {
+                match self {$(Self::$kind(state) => state.owner(),)*}
             }
 
             /// Grows by one event; an event of another noun changes nothing.
@@ -174,6 +195,17 @@ macro_rules! catalogue {
     };
 }
 
+/// Something to be done with the type of a noun that is known by its [`Kind`] only.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<A>(self) -> Self::Output
+    where
+        A: Aggregate + cqrs_es::Aggregate + TryFrom<State>;
+}
+
 /// A command, an event or a state of one noun met another noun. Never a customer's doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a command or event of this aggregate")]
@@ -214,6 +246,7 @@ impl FromStr for Kind {
 
 catalogue! {
     Account(accounts),
+    Beneficiaries(beneficiaries),
     Payment(payments),
     Product(products),
     Session(sessions),

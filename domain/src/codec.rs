@@ -130,7 +130,11 @@ impl Codec {
         if let Some(upcast) = self.upcast(stream, sequence, (name, version), &payload)? {
             payload = upcast.into();
         }
-        stream.kind.read(&payload).map_err(|e| unreadable(stream, sequence, name, version, &classify(&e)))
+        let wrong = |e: &serde_json::Error| unreadable(stream, sequence, name, version, &classify(e));
+        let mut json = serde_json::Deserializer::from_str(&payload);
+        let event = stream.kind.read(&mut json).map_err(|e| wrong(&e))?;
+        json.end().map_err(|e| wrong(&e))?;
+        Ok(event)
     }
 
     /// The event of one row of the log.

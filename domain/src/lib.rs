@@ -16,6 +16,7 @@
 
 pub mod accounts;
 pub mod aggregate;
+pub mod beneficiaries;
 pub mod catalogue;
 pub mod codec;
 pub mod envelope;

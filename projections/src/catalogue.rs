@@ -33,6 +33,7 @@ pub const fn catalogue() -> &'static [Entry] {
     const {
         &[
             Entry::of::<crate::accounts::Accounts>(),
+            Entry::of::<crate::beneficiaries::Beneficiaries>(),
             Entry::of::<crate::daily_balances::DailyBalances>(),
             Entry::of::<crate::products::Products>(),
             Entry::of::<crate::statement_entries::StatementEntries>(),

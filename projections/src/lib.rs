@@ -10,6 +10,7 @@
 //! tables of their own and compare.
 
 pub mod accounts;
+pub mod beneficiaries;
 mod catalogue;
 mod copy;
 pub mod daily_balances;
@@ -19,6 +20,7 @@ mod page;
 pub mod products;
 mod read_model;
 mod rebuild;
+mod records;
 mod row;
 mod runner;
 pub mod statement_entries;

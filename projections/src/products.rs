@@ -1,22 +1,16 @@
 //! The products accounts can be opened on.
 
-#[cfg(test)]
-mod tests;
-
-use std::collections::BTreeMap;
-
 use bursar_domain::products::{AccountType, ProductEvent};
 use bursar_domain::{Currency, Event, Kind, Position, Recorded};
 use rust_decimal::Decimal;
-use serde::Serialize;
-use sqlx::types::Json;
+use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
 use crate::read_model::{FoldError, ReadModel, Table};
-use crate::row::{decoded, parsed};
+use crate::records::{self, Record, Records};
 
 /// A product with its latest terms; sums in minor units of `currency`. The field names are the table's columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Product {
     /// Its code (`SAV-001`).
     pub product_id: String,
@@ -29,6 +23,7 @@ pub struct Product {
     /// The currency of its accounts.
     pub currency: Currency,
     /// Percent a year.
+    #[serde(deserialize_with = "crate::row::rate")]
     pub interest_rate: Decimal,
     /// What must stay in an account.
     pub minimum_balance: i64,
@@ -52,12 +47,27 @@ pub struct Product {
     pub last_position: Position,
 }
 
+impl Record for Product {
+    const TABLE: &'static Table = &Products::TABLES[0];
+    const GROUP: &'static str = "product_id";
+    type Key = String;
+    type Group = String;
+
+    fn key(&self) -> String {
+        self.product_id.clone()
+    }
+
+    fn group(&self) -> String {
+        self.product_id.clone()
+    }
+}
+
 /// All products, on offer or withdrawn, by code.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub async fn all(pool: &PgPool) -> sqlx::Result<Vec<Product>> {
-    select(pool, None).await
+    records::all(pool).await
 }
 
 /// The product with this code.
@@ -65,48 +75,13 @@ pub async fn all(pool: &PgPool) -> sqlx::Result<Vec<Product>> {
 /// # Errors
 /// When the database cannot be read.
 pub async fn find(pool: &PgPool, product_id: &str) -> sqlx::Result<Option<Product>> {
-    Ok(select(pool, Some(product_id)).await?.pop())
-}
-
-async fn select(pool: &PgPool, product_id: Option<&str>) -> sqlx::Result<Vec<Product>> {
-    let rows = sqlx::query!(
-        r#"SELECT product_id, product_name, product_type, description, currency, interest_rate::text AS "interest_rate!",
-                  minimum_balance, minimum_deposit, maximum_balance, overdraft_limit, daily_limit, monthly_limit,
-                  features, eligibility_criteria, is_active, last_position
-           FROM products WHERE product_id = $1 OR $1 IS NULL ORDER BY product_id"#,
-        product_id
-    )
-    .fetch_all(pool)
-    .await?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Product {
-                product_type: decoded(&row.product_type)?,
-                currency: parsed(&row.currency)?,
-                interest_rate: parsed(&row.interest_rate)?,
-                product_id: row.product_id,
-                product_name: row.product_name,
-                description: row.description,
-                minimum_balance: row.minimum_balance,
-                minimum_deposit: row.minimum_deposit,
-                maximum_balance: row.maximum_balance,
-                overdraft_limit: row.overdraft_limit,
-                daily_limit: row.daily_limit,
-                monthly_limit: row.monthly_limit,
-                features: row.features,
-                eligibility_criteria: row.eligibility_criteria,
-                is_active: row.is_active,
-                last_position: row.last_position,
-            })
-        })
-        .collect()
+    records::find(pool, &product_id.to_owned()).await
 }
 
 /// The read model behind [`all`].
 #[derive(Debug, Default)]
 pub struct Products {
-    /// The latest terms of each product that changed.
-    changed: BTreeMap<String, Product>,
+    rows: Records<Product>,
 }
 
 impl ReadModel for Products {
@@ -124,9 +99,8 @@ impl ReadModel for Products {
         let Event::Product(what) = &event.event else { return Ok(()) };
         match what {
             ProductEvent::Defined(terms) => {
-                let product_id = event.stream.id.to_string();
                 let product = Product {
-                    product_id: product_id.clone(),
+                    product_id: event.stream.id.to_string(),
                     product_name: terms.name.clone(),
                     product_type: terms.account_type,
                     description: terms.description.clone(),
@@ -143,30 +117,17 @@ impl ReadModel for Products {
                     is_active: terms.is_active,
                     last_position: event.position,
                 };
-                self.changed.insert(product_id, product);
+                self.rows.insert(product);
             }
         }
         Ok(())
     }
 
     fn pending(&self) -> usize {
-        self.changed.len()
+        self.rows.pending()
     }
 
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
-        if self.changed.is_empty() {
-            return Ok(());
-        }
-        let codes: Vec<String> = self.changed.keys().cloned().collect();
-        sqlx::query!("DELETE FROM products WHERE product_id = ANY($1)", &codes).execute(&mut *db).await?;
-        let rows: Vec<&Product> = self.changed.values().collect();
-        sqlx::query!(
-            "INSERT INTO products SELECT * FROM jsonb_populate_recordset(NULL::products, $1)",
-            Json(rows) as _
-        )
-        .execute(db)
-        .await?;
-        self.changed.clear();
-        Ok(())
+        self.rows.save(db).await
     }
 }

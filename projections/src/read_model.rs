@@ -70,6 +70,9 @@ pub enum FoldError {
         /// What the posting carries, minor units.
         found: i64,
     },
+    /// A stream that should be a person's is named by no user id.
+    #[error("{0} is not a user id")]
+    ForeignStream(String),
     /// A sum left the range of `i64`.
     #[error("a sum of {0} does not fit into 64 bits")]
     Overflow(AccountNumber),

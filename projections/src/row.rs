@@ -3,9 +3,25 @@
 use std::error::Error;
 use std::str::FromStr;
 
-use serde::de::DeserializeOwned;
-use serde::de::IntoDeserializer;
+use bursar_domain::Recorded;
+use bursar_domain::kernel::UserId;
+use rust_decimal::Decimal;
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, de::IntoDeserializer};
+
+use crate::read_model::FoldError;
+
+/// Whose stream the event is in, where a stream is a person's.
+pub(crate) fn owner(event: &Recorded) -> Result<UserId, FoldError> {
+    event.stream.id.parse().map_err(|_| FoldError::ForeignStream(event.stream.id.to_string()))
+}
+
+/// Reads the number that `to_jsonb` makes of a `numeric`: exact up to the 15 digits that a JSON number carries safely,
+/// which is for rates and ratios, not for money.
+pub(crate) fn rate<'de, D: Deserializer<'de>>(number: D) -> Result<Decimal, D::Error> {
+    serde_json::Number::deserialize(number)?.to_string().parse().map_err(D::Error::custom)
+}
 
 /// What [`FromStr`] makes of a column.
 pub(crate) fn parsed<T>(text: &str) -> sqlx::Result<T>

@@ -74,6 +74,7 @@ async fn no_event_with_postings_gets_around_the_ledger() {
     ] {
         let forged = PaymentEvent::Completed(Box::new(Completed {
             kind: PaymentKind::Internal,
+            payer: None,
             source: ada.current.as_str().into(),
             destination: ada.savings.as_str().into(),
             destination_name: None,

@@ -14,6 +14,7 @@
 
 mod accounts;
 mod audit;
+mod beneficiaries;
 mod bodies;
 mod command_line;
 mod event_store;

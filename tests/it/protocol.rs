@@ -149,7 +149,7 @@ async fn whoever_runs_the_bank_can_see_how_it_is() {
     let ready = bank.client().get("/readyz").await.is(200);
     assert_eq!((ready.text_at("status"), &ready.body["database"]), ("READY", &json!(true)));
     let names: Vec<&Value> = ready.list_at("projections").iter().map(|model| &model["name"]).collect();
-    assert_eq!(names, ["accounts", "daily_balances", "products", "statement_entries"]);
+    assert_eq!(names, bursar_projections::catalogue().iter().map(|entry| entry.name).collect::<Vec<_>>());
     let position = ready.list_at("projections")[3]["position"].as_i64().unwrap();
     assert!(position >= paid.header("bursar-position").parse().unwrap());
     let metrics = bank.client().get("/metrics").await.is(200);

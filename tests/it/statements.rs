@@ -168,6 +168,7 @@ async fn entries_are_filtered_and_sorted() {
         body["narration"] = json!(narration);
         payer.client.post("/v1/payments/transfer/internal", &body).await.is(201);
     }
+    bank.caught_up().await;
     for (query, expected) in [
         ("sort=-transactionDate", vec![200, -100, -300]),
         ("sort=transactionDate", vec![-300, -100, 200]),

@@ -5,9 +5,9 @@ mod statement;
 mod views;
 
 use axum::extract::State;
-use bursar_domain::AccountNumber;
 use bursar_domain::ledger::AccountStatus;
 use bursar_domain::products::AccountType;
+use bursar_domain::{AccountNumber, Currency};
 use bursar_projections::accounts::{Account, AccountFilter, AccountSort, of_owner, owned};
 use bursar_projections::statement_entries::{self, AsOf};
 use bursar_projections::{Page, Sort};
@@ -17,10 +17,11 @@ use utoipa_axum::routes;
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, Caller, ReadAccount};
-use crate::openapi::{AccountNo, ReadHeaders, ReadProblems};
+use crate::openapi::{ReadHeaders, ReadProblems};
 use crate::paging::Pagination;
 use crate::problem::Problem;
-use crate::request::{AccountPath, AsOfParams, Conditions, PageParams, Params, Queried, Query};
+use crate::query;
+use crate::request::{Conditions, InPath, OneOf, Queried, Search};
 use views::{AccountBalance, AccountDetails, AccountItem, AccountList};
 
 /// The routes of this area.
@@ -46,63 +47,36 @@ async fn account(
     app: &App,
     caller: &Caller,
     wants: &Conditions,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     models: &[&str],
 ) -> Result<Account, Problem> {
-    let AccountPath(number) = number?;
+    let number = number.get()?;
     app.fresh(caller, wants, models).await?;
-    let account = owned(&app.pool, caller.user(), &number).await.map_err(unreadable)?;
+    let account = owned(&app.pool, caller.user(), &number).await?;
     account.ok_or_else(|| Problem::not_found("account"))
 }
 
-/// The database did not answer a query.
-fn unreadable(error: sqlx::Error) -> Problem {
-    bursar_commands::journal::StoreError::from(error).into()
-}
-
-struct ListAccounts {
-    filter: AccountFilter,
-    sort: Sort<AccountSort>,
-    page: Page,
-}
-
-impl Query for ListAccounts {
-    fn read(params: &mut Params) -> Option<Self> {
-        let statuses =
-            [AccountStatus::Active, AccountStatus::Frozen, AccountStatus::Dormant, AccountStatus::Closed];
-        let types = [AccountType::Current, AccountType::Savings, AccountType::TargetSavings];
-        let currency = params.parsed::<bursar_domain::Currency>("currency", "expected an ISO 4217 code");
-        let filter = AccountFilter {
-            status: params.choice("status", &statuses.map(|s| (s.as_str(), s))),
-            account_type: params.choice("type", &types.map(|t| (t.as_str(), t))),
-            currency: currency.map(|currency| currency.to_string()),
-            q: params.text("q"),
-        };
-        Some(Self { filter, sort: params.sort(), page: params.page() })
+query! {
+    /// Which accounts are listed, and how.
+    ListAccounts {
+        /// Only in this state.
+        status: Option<OneOf<AccountStatus>> = "status",
+        /// Only of this kind.
+        kind: Option<OneOf<AccountType>> = "type",
+        /// Only in this currency, ISO 4217.
+        currency: Option<Currency> = "currency",
+        /// Text in name, number or product name.
+        q: Search = "q",
+        /// The order; newest first when absent.
+        sort: Sort<AccountSort> = "sort",
+        /// Which part.
+        page: Page = "page",
     }
-}
-
-/// Filters and order of the list.
-#[derive(utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "documents what ListAccounts reads")]
-struct ListParams {
-    /// `ACTIVE`, `FROZEN`, `DORMANT` or `CLOSED`.
-    status: Option<String>,
-    /// `CURRENT`, `SAVINGS` or `TARGET_SAVINGS`.
-    r#type: Option<String>,
-    /// ISO 4217.
-    currency: Option<String>,
-    /// Text in name, number or product name.
-    q: Option<String>,
-    /// `openedAt`, `accountName` or `ledgerBalance`, `-` in front for descending.
-    #[param(default = "-openedAt")]
-    sort: Option<String>,
 }
 
 /// Lists the caller's accounts.
 #[utoipa::path(
-    get, path = "/v1/accounts", tag = "Accounts", params(ListParams, PageParams, ReadHeaders),
+    get, path = "/v1/accounts", tag = "Accounts", params(ListAccounts, ReadHeaders),
     responses((status = 200, description = "The accounts.", body = AccountList), ReadProblems)
 )]
 async fn list_accounts(
@@ -112,8 +86,13 @@ async fn list_accounts(
     Queried(list): Queried<ListAccounts>,
 ) -> Result<Answer<AccountList>, Problem> {
     app.fresh(&caller, &wants, &[MODEL]).await?;
-    let found = of_owner(&app.pool, caller.user(), &list.filter, list.sort, list.page).await;
-    let found = found.map_err(unreadable)?;
+    let filter = AccountFilter {
+        status: list.status.map(|OneOf(status)| status),
+        account_type: list.kind.map(|OneOf(kind)| kind),
+        currency: list.currency.map(|currency| currency.to_string()),
+        q: list.q.0,
+    };
+    let found = of_owner(&app.pool, caller.user(), &filter, list.sort, list.page).await?;
     let now = app.journal.sources().clock.now();
     Ok(Answer::ok(AccountList {
         pagination: Pagination::of(list.page, found.total),
@@ -123,14 +102,14 @@ async fn list_accounts(
 
 /// Reads one account of the caller.
 #[utoipa::path(
-    get, path = "/v1/accounts/{accountNo}", tag = "Accounts", params(AccountNo, ReadHeaders),
+    get, path = "/v1/accounts/{accountNo}", tag = "Accounts", params(InPath<AccountNumber>, ReadHeaders),
     responses((status = 200, description = "The account.", body = AccountDetails), ReadProblems)
 )]
 async fn read_account(
     State(app): State<App>,
     caller: Allowed<ReadAccount>,
     wants: Conditions,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
 ) -> Result<Answer<AccountDetails>, Problem> {
     let account = account(&app, &caller, &wants, number, &[MODEL]).await?;
     let linked = linked(&app, &caller, &account.account_number).await?;
@@ -142,37 +121,36 @@ async fn read_account(
 /// The caller's other accounts.
 async fn linked(app: &App, caller: &Caller, number: &AccountNumber) -> Result<Vec<String>, Problem> {
     let page = Page { page: 1, size: LINKED };
-    let all = of_owner(&app.pool, caller.user(), &AccountFilter::default(), Sort::default(), page).await;
-    let all = all.map_err(unreadable)?.items.into_iter().map(|account| account.account_number);
+    let all = of_owner(&app.pool, caller.user(), &AccountFilter::default(), Sort::default(), page).await?;
+    let all = all.items.into_iter().map(|account| account.account_number);
     Ok(all.filter(|other| other != number).map(|other| other.to_string()).collect())
 }
 
-struct AsOfQuery(Option<AsOf>);
-
-impl Query for AsOfQuery {
-    fn read(params: &mut Params) -> Option<Self> {
-        Some(Self(params.as_of()))
+query! {
+    /// When.
+    BalanceQuery {
+        /// The moment; now when absent.
+        as_of: Option<AsOf> = "asOf",
     }
 }
 
 /// Reads the balances of an account, now or as they were.
 #[utoipa::path(
-    get, path = "/v1/accounts/{accountNo}/balance", tag = "Accounts", params(AccountNo, AsOfParams, ReadHeaders),
+    get, path = "/v1/accounts/{accountNo}/balance", tag = "Accounts", params(InPath<AccountNumber>, BalanceQuery, ReadHeaders),
     responses((status = 200, description = "The balances.", body = AccountBalance), ReadProblems)
 )]
 async fn read_balance(
     State(app): State<App>,
     caller: Allowed<ReadAccount>,
     wants: Conditions,
-    number: Result<AccountPath, Problem>,
-    Queried(AsOfQuery(as_of)): Queried<AsOfQuery>,
+    number: InPath<AccountNumber>,
+    Queried(BalanceQuery { as_of }): Queried<BalanceQuery>,
 ) -> Result<Answer<AccountBalance>, Problem> {
     let models: &[&str] = if as_of.is_some() { &[MODEL, statement::ENTRIES] } else { &[MODEL] };
     let mut account = account(&app, &caller, &wants, number, models).await?;
     if let Some(as_of) = as_of {
         statement::within_log(&app, Some(as_of))?;
-        let then = statement_entries::balance(&app.pool, &account.account_number, as_of).await;
-        let then = then.map_err(unreadable)?;
+        let then = statement_entries::balance(&app.pool, &account.account_number, as_of).await?;
         let moved = then.ledger.saturating_sub(account.ledger_balance);
         account.available_balance = account.available_balance.saturating_add(moved);
         account.ledger_balance = then.ledger;

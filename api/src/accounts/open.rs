@@ -1,9 +1,9 @@
 //! Opening an account.
 
 use axum::extract::State;
+use bursar_commands::Journal;
 use bursar_commands::accounts::{NewAccount, open, owned};
-use bursar_commands::{Committed, Journal};
-use bursar_domain::accounts::{AccountEvent, Opened, SavingsPlan};
+use bursar_domain::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use bursar_domain::kernel::UserId;
 use bursar_domain::products::AccountType;
 use bursar_domain::{AccountNumber, Amount, Currency, Event, Recorded};
@@ -18,33 +18,33 @@ use crate::auth::WriteTransactions;
 use crate::openapi::{WriteHeaders, WriteProblems};
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{Frequency, Ignored, Minor, Text, Write};
+use crate::request::{Ignored, Minor, OneOf, Text, Write};
 
 request! {
     /// An account to be opened.
     OpenAccount {
         /// The kind; the product's when absent.
-        account_type: Option<AccountType> as Option<String> = "accountType",
+        account_type: Option<OneOf<AccountType>> = "accountType",
         /// The product's code.
-        product_id: Text<64> as String = "productId",
+        product_id: Text<64> = "productId",
         /// Minor units, from `sourceAccount`.
-        initial_deposit: Option<Minor> as Option<i64> = "initialDeposit",
+        initial_deposit: Option<Minor> = "initialDeposit",
         /// ISO 4217; must be the product's.
-        currency: Currency as String = "currency",
+        currency: Currency = "currency",
         /// The name on it; the product's when absent.
-        account_name: Option<Text<140>> as Option<String> = "accountName",
+        account_name: Option<Text<140>> = "accountName",
         /// The goal of a TARGET_SAVINGS account, minor units.
-        savings_goal: Option<Amount> as Option<i64> = "savingsGoal",
+        savings_goal: Option<Amount> = "savingsGoal",
         /// `WEEKLY` or `MONTHLY`.
-        savings_frequency: Option<Frequency> as Option<String> = "savingsFrequency",
+        savings_frequency: Option<OneOf<SavingsFrequency>> = "savingsFrequency",
         /// Each contribution, minor units.
-        savings_amount: Option<Amount> as Option<i64> = "savingsAmount",
+        savings_amount: Option<Amount> = "savingsAmount",
         /// When the plan ends.
-        maturity_date: Option<Timestamp> as Option<Timestamp> = "maturityDate",
+        maturity_date: Option<Timestamp> = "maturityDate",
         /// Passed over: the product decides.
-        interest_rate: Option<Ignored> as Option<f64> = "interestRate",
+        interest_rate: Option<Ignored> = "interestRate",
         /// The caller's account that pays the initial deposit.
-        source_account: Option<AccountNumber> as Option<String> = "sourceAccount",
+        source_account: Option<AccountNumber> = "sourceAccount",
     }
 }
 
@@ -68,7 +68,7 @@ pub struct OpenedAccount {
     interest_rate: Decimal,
     opened_at: Timestamp,
     savings_goal: Option<i64>,
-    savings_frequency: Option<String>,
+    savings_frequency: Option<&'static str>,
     savings_amount: Option<i64>,
     maturity_date: Option<Timestamp>,
     message: &'static str,
@@ -87,7 +87,10 @@ pub(super) async fn open_account(
     let Write { caller, body, context, .. } = write;
     let request = new_account(&app.journal, caller.user(), body).await?;
     let committed = open(&app.journal, &context, caller.user(), request).await?;
-    let (recorded, opened) = opened(&committed)?;
+    let (recorded, opened) = committed.event(|event| match event {
+        Event::Account(AccountEvent::Opened(opened)) => Some(&**opened),
+        _ => None,
+    })?;
     let result = OpenedAccount::of(recorded, opened);
     let location = format!("/v1/accounts/{}", result.account_number);
     Ok(Answer::ok(result).at(&committed).created(&location))
@@ -105,26 +108,18 @@ async fn new_account(journal: &Journal, owner: UserId, body: OpenAccount) -> Res
     };
     let plan = SavingsPlan {
         goal: body.savings_goal.map(Amount::minor),
-        frequency: body.savings_frequency.map(String::from),
+        frequency: body.savings_frequency.map(|OneOf(frequency)| frequency),
         amount: body.savings_amount.map(Amount::minor),
         maturity_date: body.maturity_date.map(bursar_domain::kernel::micros),
     };
     Ok(NewAccount {
         name: body.account_name.map(String::from),
         product_id: body.product_id.into(),
-        account_type: body.account_type,
+        account_type: body.account_type.map(|OneOf(kind)| kind),
         currency: body.currency,
         initial_deposit,
         plan: (plan != SavingsPlan::default()).then_some(plan),
     })
-}
-
-fn opened(committed: &Committed) -> Result<(&Recorded, &Opened), Problem> {
-    let opened = committed.events.iter().find_map(|recorded| match &recorded.event {
-        Event::Account(AccountEvent::Opened(opened)) => Some((recorded, &**opened)),
-        _ => None,
-    });
-    opened.ok_or_else(Problem::internal)
 }
 
 impl OpenedAccount {
@@ -142,7 +137,7 @@ impl OpenedAccount {
             interest_rate: opened.interest_rate,
             opened_at: recorded.recorded_at,
             savings_goal: plan.goal,
-            savings_frequency: plan.frequency,
+            savings_frequency: plan.frequency.map(SavingsFrequency::as_str),
             savings_amount: plan.amount,
             maturity_date: plan.maturity_date,
             message: "Account opened",

@@ -1,27 +1,25 @@
 //! What happened on an account: the statement, and the balance of each day.
 
 use axum::extract::State;
+use bursar_domain::AccountNumber;
 use bursar_projections::daily_balances::{DayRange, history};
 use bursar_projections::statement_entries::{
     AsOf, EntryFilter, EntrySort, EntryType, StatementEntry, StatementRange, statement,
 };
 use bursar_projections::{Page, Sort};
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::{MODEL, account, unreadable};
+use super::{MODEL, account};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, ReadAccount};
-use crate::openapi::{AccountNo, ReadHeaders, ReadProblems};
+use crate::openapi::{ReadHeaders, ReadProblems};
 use crate::paging::Pagination;
 use crate::problem::Problem;
-use crate::request::{
-    AccountPath, AsOfParams, Conditions, DateRange, PageParams, Params, Queried, Query, RangeParams,
-};
+use crate::query;
+use crate::request::{Conditions, DateRange, InPath, Minor, OneOf, Queried, Search, midnight};
 
 /// The read model of statements.
 pub(super) const ENTRIES: &str = "statement_entries";
@@ -83,72 +81,51 @@ pub struct BalanceDay {
     interest_earned: i64,
 }
 
-pub(super) struct StatementQuery {
-    range: DateRange,
-    as_of: Option<AsOf>,
-    filter: EntryFilter,
-    sort: Sort<EntrySort>,
-    page: Page,
-}
-
-impl Query for StatementQuery {
-    fn read(params: &mut Params) -> Option<Self> {
-        let types: Vec<_> = EntryType::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
-        let filter = EntryFilter {
-            entry_type: params.choice("type", &types),
-            min_amount: params.amount("minAmount"),
-            max_amount: params.amount("maxAmount"),
-            q: params.text("q"),
-        };
-        Some(Self {
-            range: params.range(),
-            as_of: params.as_of(),
-            filter,
-            sort: params.sort(),
-            page: params.page(),
-        })
+query! {
+    /// Which entries are listed, and how.
+    StatementQuery {
+        /// Which time.
+        range: DateRange = "from",
+        /// As it looked then.
+        as_of: Option<AsOf> = "asOf",
+        /// Only this way.
+        kind: Option<OneOf<EntryType>> = "type",
+        /// Least amount either way, minor units.
+        min_amount: Option<Minor> = "minAmount",
+        /// Largest amount either way, minor units.
+        max_amount: Option<Minor> = "maxAmount",
+        /// Text in description, narration, reference or counterparty.
+        q: Search = "q",
+        /// The order; newest first when absent.
+        sort: Sort<EntrySort> = "sort",
+        /// Which part.
+        page: Page = "page",
     }
-}
-
-/// Filters and order of the statement.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "documents what StatementQuery reads")]
-struct EntryParams {
-    /// `CREDIT` or `DEBIT`.
-    r#type: Option<String>,
-    /// Least amount either way, minor units.
-    #[param(rename = "minAmount", minimum = 0)]
-    min_amount: Option<i64>,
-    /// Largest amount either way, minor units.
-    #[param(rename = "maxAmount", minimum = 0)]
-    max_amount: Option<i64>,
-    /// Text in description, narration, reference or counterparty.
-    q: Option<String>,
-    /// `transactionDate` or `amount`, `-` in front for descending.
-    #[param(default = "-transactionDate")]
-    sort: Option<String>,
 }
 
 /// Reads the statement of an account, now or as it looked then. Without a range: the last 30 days.
 #[utoipa::path(
     get, path = "/v1/accounts/{accountNo}/statement", tag = "Accounts",
-    params(AccountNo, RangeParams, AsOfParams, EntryParams, PageParams, ReadHeaders),
+    params(InPath<AccountNumber>, StatementQuery, ReadHeaders),
     responses((status = 200, description = "The statement.", body = AccountStatement), ReadProblems)
 )]
 pub(super) async fn read_statement(
     State(app): State<App>,
     caller: Allowed<ReadAccount>,
     wants: Conditions,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     Queried(query): Queried<StatementQuery>,
 ) -> Result<Answer<AccountStatement>, Problem> {
     let account = account(&app, &caller, &wants, number, &[MODEL, ENTRIES]).await?;
     within_log(&app, query.as_of)?;
     let range = StatementRange { from: query.range.from, to: query.range.to, as_of: query.as_of };
-    let found =
-        statement(&app.pool, &account.account_number, range, &query.filter, query.sort, query.page).await;
-    let found = found.map_err(unreadable)?;
+    let filter = EntryFilter {
+        entry_type: query.kind.map(|OneOf(kind)| kind),
+        min_amount: query.min_amount.map(|Minor(least)| least),
+        max_amount: query.max_amount.map(|Minor(most)| most),
+        q: query.q.0,
+    };
+    let found = statement(&app.pool, &account.account_number, range, &filter, query.sort, query.page).await?;
     Ok(Answer::ok(AccountStatement {
         account_number: account.account_number.to_string(),
         account_name: account.account_name,
@@ -189,28 +166,27 @@ impl Entry {
     }
 }
 
-pub(super) struct HistoryQuery {
-    range: DateRange,
-    page: Page,
-}
-
-impl Query for HistoryQuery {
-    fn read(params: &mut Params) -> Option<Self> {
-        Some(Self { range: params.range(), page: params.page() })
+query! {
+    /// Which days are listed.
+    HistoryQuery {
+        /// Which time.
+        range: DateRange = "from",
+        /// Which part.
+        page: Page = "page",
     }
 }
 
 /// Reads the balances of an account at the end of each day. Without a range: the last 30 days.
 #[utoipa::path(
     get, path = "/v1/accounts/{accountNo}/history", tag = "Accounts",
-    params(AccountNo, RangeParams, PageParams, ReadHeaders),
+    params(InPath<AccountNumber>, HistoryQuery, ReadHeaders),
     responses((status = 200, description = "The balances.", body = BalanceHistory), ReadProblems)
 )]
 pub(super) async fn read_history(
     State(app): State<App>,
     caller: Allowed<ReadAccount>,
     wants: Conditions,
-    number: Result<AccountPath, Problem>,
+    number: InPath<AccountNumber>,
     Queried(query): Queried<HistoryQuery>,
 ) -> Result<Answer<BalanceHistory>, Problem> {
     let account = account(&app, &caller, &wants, number, &[MODEL, DAYS]).await?;
@@ -218,7 +194,7 @@ pub(super) async fn read_history(
     // Days that have not begun have no balance.
     let today = bursar_domain::kernel::utc_date(app.journal.sources().clock.now());
     let range = DayRange { from, to: to.min(today), oldest_first: false };
-    let days = history(&app.pool, &account.account_number, range, query.page).await.map_err(unreadable)?;
+    let days = history(&app.pool, &account.account_number, range, query.page).await?;
     Ok(Answer::ok(BalanceHistory {
         account_number: account.account_number.to_string(),
         account_name: account.account_name,
@@ -236,8 +212,4 @@ pub(super) async fn read_history(
             .collect(),
     })
     .tagged(account.version, wants.none_match))
-}
-
-fn midnight(day: Date) -> Timestamp {
-    day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
 }

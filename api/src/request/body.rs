@@ -1,20 +1,24 @@
 //! From bytes to a checked request.
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::Value;
 
 use super::fields::Field;
 use crate::problem::Problem;
 
-/// The bytes of a JSON body.
+/// The bytes of a JSON body. A DELETE may go without one, which is then an empty object.
 ///
 /// # Errors
 /// 415 when it is not JSON, 413 above `most` bytes, 400 when the client stops half-way.
-pub async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
-    if !is_json(headers) {
+pub async fn read(parts: &Parts, body: Body, most: usize) -> Result<Bytes, Problem> {
+    if parts.method == Method::DELETE && body.is_end_stream() {
+        return Ok(Bytes::from_static(b"{}"));
+    }
+    if !is_json(&parts.headers) {
         let detail = "the body must be JSON, with Content-Type: application/json";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", detail));
     }

@@ -5,42 +5,34 @@
 //! | [`Write`] | a write: caller, permission, limit, body with all its errors, idempotency key |
 //! | [`Submission`] | a write without a caller: login, refresh |
 //! | [`Queried`] | query parameters |
-//! | [`AccountPath`] | the account number in the path |
+//! | [`InPath`] | the id in the path |
 //! | [`Conditions`] | `If-None-Match`, `Bursar-Min-Position` |
 
 mod body;
 mod fields;
+mod path;
 mod query;
+mod range;
+pub mod schema;
 #[cfg(test)]
 mod tests;
+mod values;
 mod write;
 
-use axum::extract::{FromRequestParts, RawPathParams};
+use axum::extract::FromRequestParts;
 use axum::http::header::IF_NONE_MATCH;
 use axum::http::request::Parts;
-use bursar_domain::{AccountNumber, Position};
+use bursar_domain::Position;
 
-pub use fields::{Faults, Field, Fields, Frequency, Ignored, Minor, Secret, Text, fault};
-pub use query::{AsOfParams, DateRange, PageParams, Params, Queried, Query, RangeParams};
+pub use fields::{Faults, Field, Fields, fault};
+pub use path::{InPath, PathId};
+pub use query::{Param, Params, Queried, Query, Search};
+pub use range::{DateRange, midnight};
+pub use values::{Ignored, Minor, Nothing, OneOf, Secret, Text};
 pub use write::{Submission, Write};
 
 use crate::app::App;
 use crate::problem::Problem;
-
-/// The account number of the path. One that cannot exist is answered like one that does not.
-#[derive(Debug, Clone)]
-pub struct AccountPath(pub AccountNumber);
-
-impl FromRequestParts<App> for AccountPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let params = RawPathParams::from_request_parts(parts, app).await;
-        let params = params.map_err(|_| Problem::not_found("account"))?;
-        let number = params.iter().find(|(name, _)| *name == "accountNo").map(|(_, text)| text.parse());
-        number.and_then(Result::ok).map(Self).ok_or_else(|| Problem::not_found("account"))
-    }
-}
 
 /// Headers that say what an answer must be to be of use.
 #[derive(Debug, Clone, Default)]

@@ -1,35 +1,32 @@
 //! Query parameters, with every error at once.
+//!
+//! The parameters of an endpoint are declared with [`query!`](crate::query), which makes the struct, its part of the
+//! OpenAPI document and its [`Query`] implementation from one list.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Query as RawQuery};
 use axum::http::request::Parts;
-use bursar_domain::kernel::utc_date;
-use bursar_domain::{Amount, Position};
-use bursar_projections::statement_entries::AsOf;
 use bursar_projections::{Page, Sort, SortField};
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use jiff::Timestamp;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::Schema;
 
-use super::fields::{Faults, timestamp};
+use super::fields::{Faults, Field, under};
+use super::schema;
+use super::values::Text;
 use crate::app::App;
-use crate::problem::{FieldError, Problem};
+use crate::problem::Problem;
 
 /// Largest page; a larger one is made this large.
 const LARGEST_PAGE: u32 = 100;
-/// Longest date range, in days.
-const LONGEST_RANGE: i64 = 366;
-/// What a range covers when nothing is said, in days.
-const USUAL_RANGE: i64 = 30;
-/// Longest `q`, in characters.
-const LONGEST_TEXT: usize = 100;
+/// Longest text to look for, in characters.
+const LONGEST_SEARCH: usize = 100;
 
 /// The parameters of one endpoint.
 pub trait Query: Sized {
-    /// Reads them all; `None` only after a fault was noted.
-    fn read(params: &mut Params) -> Option<Self>;
+    /// Reads them all; what is wrong is noted in `params`.
+    fn read(params: &mut Params) -> Self;
 }
 
 /// Extracts a [`Query`].
@@ -48,62 +45,13 @@ impl<T: Query> FromRequestParts<App> for Queried<T> {
     }
 }
 
-/// How a list is paged.
-#[derive(Debug, Clone, Copy, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "documents the parameters that Params::page reads")]
-pub struct PageParams {
-    /// From 1.
-    #[param(default = 1, minimum = 1)]
-    page: Option<u32>,
-    /// Items a page; more than 100 is 100.
-    #[param(default = 20, minimum = 1, maximum = 100)]
-    size: Option<u32>,
-}
+/// One parameter of a query, or several that belong together.
+pub trait Param: Sized {
+    /// Takes it. When it is wrong, notes why and answers as if it were absent.
+    fn take(params: &mut Params, name: &str) -> Self;
 
-/// Which time a list covers.
-#[derive(Debug, Clone, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "documents the parameters that Params::range reads")]
-pub struct RangeParams {
-    /// Date or timestamp, inclusive; 30 days before the end when absent.
-    #[param(example = "2026-01-01")]
-    from: Option<String>,
-    /// A date, which includes that UTC day, or a timestamp, which is exclusive; today when absent. At most 366 days
-    /// after `from`.
-    #[param(example = "2026-01-31")]
-    to: Option<String>,
-}
-
-/// The past moment a question is about; at most one of the two.
-#[derive(Debug, Clone, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "documents the parameters that Params::as_of reads")]
-pub struct AsOfParams {
-    /// As things were at this time.
-    #[param(rename = "asOf", value_type = Option<String>, format = DateTime)]
-    as_of: Option<String>,
-    /// As things were after the event at this position of the log.
-    #[param(rename = "asOfPosition", minimum = 0)]
-    as_of_position: Option<i64>,
-}
-
-/// A stretch of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DateRange {
-    /// Inclusive.
-    pub from: Timestamp,
-    /// Exclusive.
-    pub to: Timestamp,
-}
-
-impl DateRange {
-    /// The first and the last UTC day that the range touches.
-    #[must_use]
-    pub fn days(&self) -> (Date, Date) {
-        let last = self.to.checked_sub(SignedDuration::from_nanos(1)).unwrap_or(self.to).max(self.from);
-        (utc_date(self.from), utc_date(last))
-    }
+    /// What the document says about it; `about` is the doc comment.
+    fn document(name: &str, about: &str) -> Vec<Parameter>;
 }
 
 /// The parameters of one request, taken one after another.
@@ -111,7 +59,8 @@ impl DateRange {
 pub struct Params {
     values: BTreeMap<String, String>,
     faults: Faults,
-    now: Timestamp,
+    /// When the request was made.
+    pub now: Timestamp,
 }
 
 impl Params {
@@ -125,169 +74,148 @@ impl Params {
     ///
     /// # Errors
     /// Everything that was wrong.
-    pub fn finish<T>(self, query: Option<T>) -> Result<T, Faults> {
-        match query {
-            Some(query) if self.faults.is_empty() => Ok(query),
-            _ => Err(self.faults),
-        }
+    pub fn finish<T>(self, query: T) -> Result<T, Faults> {
+        if self.faults.is_empty() { Ok(query) } else { Err(self.faults) }
     }
 
-    /// `page` and `size`: 1 and 20 when absent, at most 100 a page.
-    pub fn page(&mut self) -> Page {
-        let usual = Page::default();
-        let page = self.whole("page", 1..=i64::MAX).map(|page| page.min(i64::from(u32::MAX)));
-        let size = self.whole("size", 1..=i64::MAX).map(|size| size.min(i64::from(LARGEST_PAGE)));
-        let number = |given: Option<i64>, usual| given.and_then(|n| u32::try_from(n).ok()).unwrap_or(usual);
-        Page { page: number(page, usual.page), size: number(size, usual.size) }
-    }
-
-    /// `sort`: a field of the list, `-` in front for descending; newest first when absent.
-    pub fn sort<F: SortField>(&mut self) -> Sort<F> {
-        let Some(text) = self.values.remove("sort") else { return Sort::default() };
-        text.parse().unwrap_or_else(|e: bursar_projections::UnknownSort| {
-            self.fault("sort", "UNKNOWN_VALUE", &e.to_string());
-            Sort::default()
-        })
-    }
-
-    /// `from` and `to`.
-    pub fn range(&mut self) -> DateRange {
-        let given_to = self.moment("to");
-        let to = given_to.map_or_else(|| day_after(utc_date(self.now)), Moment::end);
-        let from = self.moment("from").map(Moment::start);
-        let from = from
-            .unwrap_or_else(|| to.checked_sub(SignedDuration::from_hours(24 * USUAL_RANGE)).unwrap_or(to));
-        let backwards = match given_to {
-            Some(Moment::Day(_)) | None => from >= to,
-            Some(Moment::Instant(_)) => from > to,
-        };
-        if backwards {
-            self.fault("from", "OUT_OF_RANGE", "from is after to");
-        } else if to.duration_since(from) > SignedDuration::from_hours(24 * LONGEST_RANGE) {
-            self.fault("from", "OUT_OF_RANGE", "a range covers at most 366 days");
-        }
-        DateRange { from, to }
-    }
-
-    /// `asOf` or `asOfPosition`.
-    pub fn as_of(&mut self) -> Option<AsOf> {
-        let time = self.time("asOf");
-        let position = self.whole("asOfPosition", 0..=Position::MAX);
-        match (time, position) {
-            (Some(_), Some(_)) => {
-                self.fault("asOf", "CONFLICT", "give asOf or asOfPosition, not both");
-                None
-            }
-            (Some(time), None) if time > self.now => {
-                self.fault("asOf", "OUT_OF_RANGE", "asOf is in the future");
-                None
-            }
-            (Some(time), None) => Some(AsOf::Time(time)),
-            (None, position) => position.map(AsOf::Position),
-        }
-    }
-
-    /// One of `known`, each with its spelling.
-    pub fn choice<T: Copy>(&mut self, name: &str, known: &[(&str, T)]) -> Option<T> {
-        let text = self.values.remove(name)?;
-        let found = known.iter().find(|(spelling, _)| *spelling == text).map(|(_, value)| *value);
-        if found.is_none() {
-            let spellings: Vec<_> = known.iter().map(|(spelling, _)| *spelling).collect();
-            self.fault(name, "UNKNOWN_VALUE", &format!("expected one of: {}", spellings.join(", ")));
-        }
-        found
-    }
-
-    /// A value that reads itself.
-    pub fn parsed<T: FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
-        self.read(name, expected, |text| text.parse().ok())
-    }
-
-    fn time(&mut self, name: &str) -> Option<Timestamp> {
-        self.read(name, "expected a timestamp such as 2026-01-31T00:00:00Z", timestamp)
-    }
-
-    fn read<T>(&mut self, name: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let text = self.values.remove(name)?;
-        let value = read(&text);
-        if value.is_none() {
-            self.fault(name, "MALFORMED", expected);
-        }
-        value
-    }
-
-    /// An amount in minor units.
-    pub fn amount(&mut self, name: &str) -> Option<i64> {
-        self.whole(name, 0..=Amount::MAX)
-    }
-
-    /// Free text to look for.
+    /// The text of a parameter, once.
     pub fn text(&mut self, name: &str) -> Option<String> {
-        let text = self.values.remove(name).filter(|text| !text.is_empty())?;
-        if text.chars().count() > LONGEST_TEXT || text.chars().any(char::is_control) {
-            self.fault(name, "MALFORMED", "expected up to 100 characters, none of them a control character");
-            return None;
-        }
-        Some(text)
+        self.values.remove(name)
     }
 
-    fn whole(&mut self, name: &str, allowed: std::ops::RangeInclusive<i64>) -> Option<i64> {
-        let text = self.values.remove(name)?;
-        // A number too large for us is the largest: past the end, or clamped.
+    /// The value of a parameter, when it is there and right.
+    pub fn read<T>(&mut self, name: &str, read: impl FnOnce(String) -> Result<T, Faults>) -> Option<T> {
+        let text = self.text(name)?;
+        read(text).map_err(|faults| self.faults.extend(under(name, faults))).ok()
+    }
+
+    /// Notes that a parameter is wrong.
+    pub fn fault(&mut self, name: &str, code: &'static str, message: &str) {
+        self.faults.extend(under(name, super::fault(code, message)));
+    }
+
+    /// A whole number from `least` on. One too large for 64 bits is the largest: past the end, or clamped.
+    pub(super) fn whole(&mut self, name: &str, least: i64) -> Option<i64> {
+        let text = self.text(name)?;
         let value = if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {
             Some(text.parse().unwrap_or(i64::MAX))
         } else {
             text.parse().ok()
         };
-        let value = value.filter(|n| allowed.contains(n));
+        let value = value.filter(|value| *value >= least);
         if value.is_none() {
-            self.fault(name, "OUT_OF_RANGE", &format!("expected a whole number from {}", allowed.start()));
+            self.fault(name, "OUT_OF_RANGE", &format!("expected a whole number from {least}"));
         }
         value
     }
+}
 
-    fn moment(&mut self, name: &str) -> Option<Moment> {
-        self.read(name, "expected a date such as 2026-01-31 or a timestamp", |text| {
-            // A timestamp has a `T`; jiff would read its date as a date.
-            if text.contains(['T', 't', ' ']) {
-                timestamp(text).map(Moment::Instant)
-            } else {
-                text.parse().ok().filter(|day: &Date| day.year() > 0).map(Moment::Day)
+/// Declares the parameters of a query: the struct, what the document says, and how it is read.
+#[macro_export]
+macro_rules! query {
+    ($(#[doc = $about:literal])* $name:ident {
+        $($(#[doc = $doc:literal])* $field:ident: $type:ty = $param:literal,)*
+    }) => {
+        $(#[doc = $about])*
+        #[derive(Debug)]
+        pub struct $name {$(
+            $(#[doc = $doc])*
+            pub $field: $type,
+        )*}
+
+        impl $crate::request::Query for $name {
+            fn read(params: &mut $crate::request::Params) -> Self {
+                Self { $($field: $crate::request::Param::take(params, $param),)* }
             }
-        })
+        }
+
+        impl utoipa::IntoParams for $name {
+            fn into_params(
+                _: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
+            ) -> Vec<utoipa::openapi::path::Parameter> {
+                use $crate::request::{Param, schema::prose};
+                let mut all = Vec::new();
+                $(all.extend(<$type as Param>::document($param, &prose(&[$($doc),*])));)*
+                all
+            }
+        }
+    };
+}
+
+/// One query parameter of the document.
+pub(super) fn parameter(name: &str, about: &str, schema: Schema) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(schema::required(false))
+        .description(Some(about))
+        .schema(Some(schema))
+        .build()
+}
+
+impl<T: Field> Param for Option<T> {
+    fn take(params: &mut Params, name: &str) -> Self {
+        params.read(name, T::from_text)
     }
 
-    fn fault(&mut self, name: &str, code: &'static str, message: &str) {
-        self.faults.push(FieldError { pointer: format!("/{name}"), code, message: message.to_owned() });
+    fn document(name: &str, about: &str) -> Vec<Parameter> {
+        vec![parameter(name, about, T::schema())]
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Moment {
-    Day(Date),
-    Instant(Timestamp),
-}
+/// Text to look for; none when it is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search(pub Option<String>);
 
-impl Moment {
-    fn start(self) -> Timestamp {
-        match self {
-            Self::Day(day) => midnight(day),
-            Self::Instant(at) => at,
+impl Param for Search {
+    fn take(params: &mut Params, name: &str) -> Self {
+        let text = params.text(name).filter(|text| !text.is_empty());
+        let read = text.map(Text::<LONGEST_SEARCH>::from_text).transpose();
+        match read {
+            Ok(text) => Self(text.map(String::from)),
+            Err(faults) => {
+                params.faults.extend(under(name, faults));
+                Self(None)
+            }
         }
     }
 
-    fn end(self) -> Timestamp {
-        match self {
-            Self::Day(day) => day_after(day),
-            Self::Instant(at) => at,
-        }
+    fn document(name: &str, about: &str) -> Vec<Parameter> {
+        vec![parameter(name, about, schema::text(|text| text.max_length(Some(LONGEST_SEARCH))))]
     }
 }
 
-fn midnight(day: Date) -> Timestamp {
-    day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
+/// `page` and `size`: 1 and 20 when absent, at most 100 a page.
+impl Param for Page {
+    fn take(params: &mut Params, _: &str) -> Self {
+        let usual = Self::default();
+        let page = params.whole("page", 1).map(|page| page.min(i64::from(u32::MAX)));
+        let size = params.whole("size", 1).map(|size| size.min(i64::from(LARGEST_PAGE)));
+        let number = |given: Option<i64>, usual| given.and_then(|n| u32::try_from(n).ok()).unwrap_or(usual);
+        Self { page: number(page, usual.page), size: number(size, usual.size) }
+    }
+
+    fn document(_: &str, _: &str) -> Vec<Parameter> {
+        vec![
+            parameter("page", "From 1 (the default).", schema::whole(1, None)),
+            parameter("size", "Items a page, 20 when absent; more than 100 is 100.", schema::whole(1, None)),
+        ]
+    }
 }
 
-fn day_after(day: Date) -> Timestamp {
-    day.checked_add(1.day()).map_or(Timestamp::MAX, midnight)
+/// A field of the list, `-` in front for descending; newest first when absent.
+impl<F: SortField> Param for Sort<F> {
+    fn take(params: &mut Params, name: &str) -> Self {
+        let read = |text: String| {
+            text.parse()
+                .map_err(|e: bursar_projections::UnknownSort| super::fault("UNKNOWN_VALUE", &e.to_string()))
+        };
+        params.read(name, read).unwrap_or_default()
+    }
+
+    fn document(name: &str, about: &str) -> Vec<Parameter> {
+        let fields = F::NAMES.iter().flat_map(|(field, _)| [(*field).to_owned(), format!("-{field}")]);
+        let schema = schema::text(|text| text.enum_values(Some(fields)));
+        vec![parameter(name, &format!("{about} `-` in front for descending."), schema)]
+    }
 }

@@ -1,5 +1,6 @@
+use bursar_domain::AccountNumber;
 use bursar_domain::{Amount, Currency};
-use bursar_projections::statement_entries::AsOf;
+use bursar_projections::statement_entries::{AsOf, EntryType};
 use bursar_projections::{Page, Sort, accounts::AccountSort};
 use jiff::Timestamp;
 
@@ -12,7 +13,7 @@ crate::request! {
     /// Where a payment goes.
     Target {
         /// An account.
-        account: AccountNumber as String = "account",
+        account: AccountNumber = "account",
     }
 }
 
@@ -20,13 +21,13 @@ crate::request! {
     /// A payment.
     Pay {
         /// Minor units.
-        amount: Amount as i64 = "amount",
+        amount: Amount = "amount",
         /// ISO 4217.
-        currency: Currency as String = "currency",
+        currency: Currency = "currency",
         /// Free text.
-        note: Option<Text<5>> as Option<String> = "note",
+        note: Option<Text<5>> = "note",
         /// Where to.
-        target: Target as Target = "target",
+        target: Target = "target",
     }
 }
 
@@ -119,34 +120,46 @@ fn params(pairs: &[(&str, &str)]) -> Params {
 fn ask<T>(pairs: &[(&str, &str)], read: impl FnOnce(&mut Params) -> T) -> Result<T, Vec<String>> {
     let mut params = params(pairs);
     let answer = read(&mut params);
-    params.finish(Some(answer)).map_err(|faults| faults.into_iter().map(|f| f.pointer).collect())
+    params.finish(answer).map_err(|faults| faults.into_iter().map(|f| f.pointer).collect())
+}
+
+fn page(params: &mut Params) -> Page {
+    Param::take(params, "page")
+}
+
+fn sort(params: &mut Params) -> Sort<AccountSort> {
+    Param::take(params, "sort")
+}
+
+fn range_of(params: &mut Params) -> DateRange {
+    Param::take(params, "from")
+}
+
+fn as_of(params: &mut Params) -> Option<AsOf> {
+    Param::take(params, "asOf")
 }
 
 #[test]
 fn pages_count_from_one_and_large_ones_are_clamped() {
-    assert_eq!(ask(&[], Params::page), Ok(Page { page: 1, size: 20 }));
-    assert_eq!(ask(&[("page", "3"), ("size", "50")], Params::page), Ok(Page { page: 3, size: 50 }));
-    assert_eq!(ask(&[("size", "5000000000")], Params::page), Ok(Page { page: 1, size: 100 }));
+    assert_eq!(ask(&[], page), Ok(Page { page: 1, size: 20 }));
+    assert_eq!(ask(&[("page", "3"), ("size", "50")], page), Ok(Page { page: 3, size: 50 }));
+    assert_eq!(ask(&[("size", "5000000000")], page), Ok(Page { page: 1, size: 100 }));
     for wrong in ["0", "-1", "1.5", "x", ""] {
-        assert_eq!(
-            ask(&[("page", wrong), ("size", wrong)], Params::page),
-            Err(vec!["/page".into(), "/size".into()])
-        );
+        assert_eq!(ask(&[("page", wrong), ("size", wrong)], page), Err(vec!["/page".into(), "/size".into()]));
     }
 }
 
 #[test]
 fn a_list_is_sorted_by_what_is_allowed() {
-    assert_eq!(ask(&[], Params::sort), Ok(Sort::<AccountSort>::default()));
+    assert_eq!(ask(&[], sort), Ok(Sort::<AccountSort>::default()));
     let by_name = Sort { field: AccountSort::Name, descending: false };
-    assert_eq!(ask(&[("sort", "accountName")], Params::sort), Ok(by_name));
-    assert_eq!(ask(&[("sort", "1; DROP TABLE x")], Params::sort::<AccountSort>), Err(vec!["/sort".into()]));
+    assert_eq!(ask(&[("sort", "accountName")], sort), Ok(by_name));
+    assert_eq!(ask(&[("sort", "1; DROP TABLE x")], sort), Err(vec!["/sort".into()]));
 }
 
 #[test]
 fn a_range_includes_its_last_day_and_a_timestamp_excludes_itself() {
-    let range =
-        |from: &str, to: &str| ask(&[("from", from), ("to", to)], Params::range).map(|r| (r.from, r.to));
+    let range = |from: &str, to: &str| ask(&[("from", from), ("to", to)], range_of).map(|r| (r.from, r.to));
     let time = |text: &str| text.parse::<Timestamp>().unwrap();
     assert_eq!(
         range("2026-01-01", "2026-01-01"),
@@ -159,14 +172,14 @@ fn a_range_includes_its_last_day_and_a_timestamp_excludes_itself() {
     assert!(range("2025-01-01", "2026-01-01").is_ok());
     assert!(range("2024-01-01", "2026-01-01").is_err());
     assert!(range("yesterday", "2026-01-01").is_err());
-    let usual = ask(&[], Params::range).unwrap();
+    let usual = ask(&[], range_of).unwrap();
     assert_eq!((usual.from, usual.to), (time("2026-02-14T00:00:00Z"), time("2026-03-16T00:00:00Z")));
 }
 
 #[test]
 fn a_range_touches_whole_days() {
     let days = |from: &str, to: &str| {
-        let (first, last) = ask(&[("from", from), ("to", to)], Params::range).unwrap().days();
+        let (first, last) = ask(&[("from", from), ("to", to)], range_of).unwrap().days();
         (first.to_string(), last.to_string())
     };
     assert_eq!(days("2026-01-01", "2026-01-31"), ("2026-01-01".to_owned(), "2026-01-31".to_owned()));
@@ -177,16 +190,16 @@ fn a_range_touches_whole_days() {
 #[test]
 fn time_travel_goes_back_and_one_way_at_a_time() {
     let yesterday = "2026-03-14T00:00:00Z";
-    assert_eq!(ask(&[], Params::as_of), Ok(None));
-    assert_eq!(ask(&[("asOf", yesterday)], Params::as_of), Ok(Some(AsOf::Time(yesterday.parse().unwrap()))));
-    assert_eq!(ask(&[("asOfPosition", "7")], Params::as_of), Ok(Some(AsOf::Position(7))));
+    assert_eq!(ask(&[], as_of), Ok(None));
+    assert_eq!(ask(&[("asOf", yesterday)], as_of), Ok(Some(AsOf::Time(yesterday.parse().unwrap()))));
+    assert_eq!(ask(&[("asOfPosition", "7")], as_of), Ok(Some(AsOf::Position(7))));
     for wrong in [
         &[("asOf", yesterday), ("asOfPosition", "7")][..],
         &[("asOf", "2026-03-16T00:00:00Z")],
         &[("asOf", "2026-03-14")],
         &[("asOfPosition", "-1")],
     ] {
-        assert!(ask(wrong, Params::as_of).is_err(), "{wrong:?}");
+        assert!(ask(wrong, as_of).is_err(), "{wrong:?}");
     }
 }
 
@@ -194,12 +207,10 @@ fn time_travel_goes_back_and_one_way_at_a_time() {
 fn every_wrong_parameter_is_found_at_once() {
     let pairs = [("page", "0"), ("type", "x"), ("minAmount", "-5"), ("q", "a\u{7}b")];
     let wrong = ask(&pairs, |params| {
-        let _ = (
-            params.page(),
-            params.choice("type", &[("CREDIT", 1)]),
-            params.amount("minAmount"),
-            params.text("q"),
-        );
+        let _ = page(params);
+        let _: Option<OneOf<EntryType>> = Param::take(params, "type");
+        let _: Option<Minor> = Param::take(params, "minAmount");
+        let _: Search = Param::take(params, "q");
     });
     assert_eq!(wrong, Err(vec!["/page".into(), "/type".into(), "/minAmount".into(), "/q".into()]));
 }

@@ -116,7 +116,7 @@ impl<T: Field> FromRequest<App> for Submission<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, stream) = request.into_parts();
         let key = idempotency_key(&parts.headers)?;
-        let raw = body::read(&parts.headers, stream, app.config.server.body_bytes).await?;
+        let raw = body::read(&parts, stream, app.config.server.body_bytes).await?;
         let body = body::parse(&raw)?;
         Ok(Self { body, sent: Sent::new(parts, key, raw) })
     }

@@ -6,13 +6,11 @@
 
 use std::collections::HashMap;
 
-use bursar_domain::accounts::Account;
-use bursar_domain::payments::Payment;
-use bursar_domain::products::Product;
-use bursar_domain::sessions::Session;
-use bursar_domain::users::User;
+use bursar_domain::catalogue::Visitor;
 use bursar_domain::{Aggregate, Kind, State, StreamId, codec};
 use cqrs_es::persist::{PersistedEventRepository, PersistenceError};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use postgres_es::PostgresEventRepository;
 use sqlx::PgPool;
 
@@ -33,18 +31,31 @@ pub(super) async fn compare(
     let mut done = 0;
     for &kind in Kind::ALL {
         let ours = by_kind.remove(&kind).unwrap_or_default();
-        let found = match kind {
-            Kind::Account => noun::<Account>(pool, ours, &mut done, progress).await,
-            Kind::Payment => noun::<Payment>(pool, ours, &mut done, progress).await,
-            Kind::Product => noun::<Product>(pool, ours, &mut done, progress).await,
-            Kind::Session => noun::<Session>(pool, ours, &mut done, progress).await,
-            Kind::User => noun::<User>(pool, ours, &mut done, progress).await,
-        }?;
+        let found = kind.visit(Compare { pool, ours, done: &mut done, progress }).await?;
         if found.is_some() {
             return Ok(found);
         }
     }
     Ok(None)
+}
+
+/// The comparison of one noun.
+struct Compare<'a> {
+    pool: &'a PgPool,
+    ours: HashMap<String, Folded>,
+    done: &'a mut i64,
+    progress: &'a mut (dyn FnMut(i64) + Send),
+}
+
+impl<'a> Visitor for Compare<'a> {
+    type Output = BoxFuture<'a, Result<Option<Difference>, StoreError>>;
+
+    fn visit<A>(self) -> Self::Output
+    where
+        A: Aggregate + cqrs_es::Aggregate + TryFrom<State>,
+    {
+        noun::<A>(self.pool, self.ours, self.done, self.progress).boxed()
+    }
 }
 
 async fn noun<A>(

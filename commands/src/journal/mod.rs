@@ -39,7 +39,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
 pub use settings::{agree, recall, remember};
-pub use unit::{Committed, Context, Idempotency, SubmitError, Unit};
+pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
 
 use plan::Memory;
 use sequencer::{Answer, Queued, Sequencer};

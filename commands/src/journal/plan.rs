@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::cache::Layers;
 use super::unit::{PreconditionFailed, Step, Taken, Unit, Work};
+use crate::owned::NotFound;
 
 /// A namespace and the keyed hash of a value in it.
 pub(super) type ClaimedValue = (&'static str, [u8; 32]);
@@ -238,6 +239,9 @@ impl Memory {
             // What is made here has no version that anybody could have seen.
             if !step.fresh && expected.take().is_some_and(|version| version != stream.version) {
                 return Err(Stop::Refused(Box::new(PreconditionFailed)));
+            }
+            if step.owner.is_some() && stream.state.owner() != step.owner {
+                return Err(Stop::Refused(Box::new(NotFound(step.stream.kind.as_str()))));
             }
             for mut event in decide(step, &stream)? {
                 self.post(&mut event, &step.stream, at, misses)?;

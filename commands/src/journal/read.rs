@@ -1,7 +1,7 @@
 //! Reading the log and the ledger's table.
 
 use bursar_domain::codec::{Codec, Stored};
-use bursar_domain::ledger::{AccountStatus, LedgerAccount};
+use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Position, Recorded};
 use sqlx::PgExecutor;
 
@@ -99,7 +99,7 @@ pub(crate) async fn ledger_accounts(
             let account = LedgerAccount {
                 owner: row.owner.as_deref().map(str::parse).transpose().map_err(|_| wrong("owner"))?,
                 currency: row.currency.parse().map_err(|_| wrong("currency"))?,
-                status: AccountStatus::parse(&row.status).ok_or_else(|| wrong("status"))?,
+                status: row.status.parse().map_err(|_| wrong("status"))?,
                 balance: row.balance,
                 holds: row.holds,
                 overdraft_limit: row.overdraft_limit,

@@ -1,6 +1,7 @@
 //! A unit of work: what one request asks for, all of it or nothing.
 
-use bursar_domain::{Command, Kind, Metadata, Position, Recorded, Rejection, StreamId};
+use bursar_domain::kernel::UserId;
+use bursar_domain::{Command, Event, Kind, Metadata, Position, Recorded, Rejection, StreamId};
 use std::fmt::Display;
 
 /// Who asks, on which request, and how a repeat is recognised.
@@ -39,6 +40,8 @@ pub(super) struct Step {
     pub(super) work: Work,
     /// The id was minted for this unit, so that nothing needs to be read first.
     pub(super) fresh: bool,
+    /// Whose the aggregate must be; to anybody else it is not there.
+    pub(super) owner: Option<UserId>,
 }
 
 /// How a step comes to its events.
@@ -47,7 +50,7 @@ pub(super) enum Work {
     /// The aggregate decides.
     Decide(Command),
     /// They were decided elsewhere, on the state after `expected` events (cqrs-es' commit).
-    Append { expected: i64, events: Vec<bursar_domain::Event> },
+    Append { expected: i64, events: Vec<Event> },
 }
 
 /// A value that may exist once, and the aggregate that wants it.
@@ -79,21 +82,26 @@ impl Unit {
         self.push(id, command.into(), true)
     }
 
+    /// Adds a command to an aggregate of `owner`'s. One that is somebody else's and one that does not exist are the
+    /// same refusal, `NOT_FOUND`; whose it is, is read in the unit's own transaction.
+    #[must_use]
+    pub fn step_of(self, owner: UserId, id: impl Display, command: impl Into<Command>) -> Self {
+        let mut unit = self.push(id, command.into(), false);
+        if let Some(step) = unit.steps.last_mut() {
+            step.owner = Some(owner);
+        }
+        unit
+    }
+
     fn push(mut self, id: impl Display, command: Command, fresh: bool) -> Self {
         let stream = StreamId::new(command.kind(), id);
-        self.steps.push(Step { stream, work: Work::Decide(command), fresh });
+        self.steps.push(Step { stream, work: Work::Decide(command), fresh, owner: None });
         self
     }
 
-    pub(super) fn append(
-        mut self,
-        kind: Kind,
-        id: &str,
-        expected: i64,
-        events: Vec<bursar_domain::Event>,
-    ) -> Self {
+    pub(super) fn append(mut self, kind: Kind, id: &str, expected: i64, events: Vec<Event>) -> Self {
         let stream = StreamId::new(kind, id);
-        self.steps.push(Step { stream, work: Work::Append { expected, events }, fresh: false });
+        self.steps.push(Step { stream, work: Work::Append { expected, events }, fresh: false, owner: None });
         self
     }
 
@@ -121,6 +129,25 @@ pub struct Committed {
     /// Whether this repeats an earlier request with the same idempotency key.
     pub replayed: bool,
 }
+
+impl Committed {
+    /// The first event that `pick` knows, and what it makes of it.
+    ///
+    /// # Errors
+    /// [`NoSuchEvent`], which no use case and its handler come to.
+    pub fn event<'a, T>(
+        &'a self,
+        pick: impl Fn(&'a Event) -> Option<T>,
+    ) -> Result<(&'a Recorded, T), NoSuchEvent> {
+        let found = self.events.iter().find_map(|recorded| Some((recorded, pick(&recorded.event)?)));
+        found.ok_or(NoSuchEvent)
+    }
+}
+
+/// A unit does not hold the event that its answer is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the unit holds no such event")]
+pub struct NoSuchEvent;
 
 /// Why a unit is not in the log.
 #[derive(Debug, thiserror::Error)]

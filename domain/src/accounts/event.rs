@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::aggregate::AggregateEvent;
+use crate::aggregate::{AggregateEvent, names};
 use crate::kernel::{AccountNumber, Personal};
 use crate::ledger::{AccountStatus, Effect, Terms};
 use crate::products::AccountType;
@@ -57,9 +57,9 @@ pub struct SavingsPlan {
     /// The goal, minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<i64>,
-    /// `WEEKLY`, `MONTHLY`.
+    /// How often a contribution is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frequency: Option<String>,
+    pub frequency: Option<SavingsFrequency>,
     /// Each contribution, minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<i64>,
@@ -68,13 +68,21 @@ pub struct SavingsPlan {
     pub maturity_date: Option<Timestamp>,
 }
 
+crate::spelled! {
+    /// How often a savings plan saves.
+    pub enum SavingsFrequency {
+        /// Every week.
+        Weekly = "WEEKLY",
+        /// Every month.
+        Monthly = "MONTHLY",
+    }
+}
+
 impl AggregateEvent for AccountEvent {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Opened(_) => "account.opened",
-            Self::Frozen { .. } => "account.frozen",
-            Self::Unfrozen { .. } => "account.unfrozen",
-        }
+    names! {
+        Opened = "account.opened",
+        Frozen = "account.frozen",
+        Unfrozen = "account.unfrozen",
     }
 
     fn effect(&mut self, stream: &str) -> Option<Effect<'_>> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::{AccountCommand, OpenAccount};
 pub use error::AccountError;
-pub use event::{AccountEvent, Opened, SavingsPlan};
+pub use event::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 
 use crate::aggregate::Aggregate;
 use crate::kernel::UserId;
@@ -47,7 +47,7 @@ impl Account {
     }
 
     fn refuse(&self) -> AccountError {
-        self.status().map_or(AccountError::Unknown, AccountError::InvalidState)
+        self.status().map_or(AccountError::Unknown, |status| AccountError::InvalidState { status })
     }
 }
 

@@ -68,6 +68,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// Somebody a customer pays.
+    BeneficiaryId = "ben";
     /// A person: customer or staff.
     UserId = "usr";
     /// A login and everything refreshed from it.

@@ -6,13 +6,15 @@ mod money;
 mod permission;
 mod personal;
 mod rejection;
-mod time;
+mod spelled;
+pub(crate) mod time;
 
 pub use account_number::AccountNumber;
 pub use compact_str::CompactString as Text;
-pub use ids::{IdError, SessionId, TransactionId, UserId};
+pub use ids::{BeneficiaryId, IdError, SessionId, TransactionId, UserId};
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};
+pub use spelled::{Spelled, Unspelled};
 pub use time::{Clock, Entropy, Sources, micros, month_start, utc_date, uuid_v7};

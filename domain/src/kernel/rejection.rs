@@ -36,3 +36,67 @@ pub trait Rejection: Error + Send + Sync + 'static {
         Vec::new()
     }
 }
+
+/// Declares an enum of refusals, one named reason each: `Variant: Kind "CODE" = "text for people"`.
+///
+/// A field that is given a name (`limit: i64 => "limit"`) becomes a member of the problem body; one that is not appears
+/// in the text only.
+#[macro_export]
+macro_rules! rejections {
+    ($(#[$about:meta])* pub enum $name:ident {$(
+        $(#[$doc:meta])*
+        $variant:ident $({ $($(#[$field_doc:meta])* $field:ident: $type:ty $(=> $member:literal)?),* $(,)? })?:
+            $kind:ident $code:literal = $text:tt,
+    )*}) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+        pub enum $name {$(
+            $(#[$doc])*
+            #[error($text)]
+            $variant $({ $($(#[$field_doc])* $field: $type),* })?,
+        )*}
+
+        impl $crate::Rejection for $name {
+            fn code(&self) -> &'static str {
+                match self {$(Self::$variant { .. } => $code,)*}
+            }
+
+            fn kind(&self) -> $crate::RejectionKind {
+                match self {$(Self::$variant { .. } => $crate::RejectionKind::$kind,)*}
+            }
+
+            #[allow(unused_variables, reason = "fields that are only in the text")]
+            fn members(&self) -> Vec<(&'static str, serde_json::Value)> {
+                match self {$(
+                    Self::$variant { $($($field,)*)? } => {
+                        vec![$($($(($member, serde_json::json!($field)),)?)*)?]
+                    }
+                )*}
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::rejections! {
+        /// Refusals of a test.
+        pub enum Refusal {
+            /// Nothing to add.
+            Plain: NotFound "NOT_FOUND" = "no such thing",
+            /// One field for people, one for programs too.
+            Detailed { who: &'static str, most: i64 => "limit" }: Unprocessable "LIMIT" = "{who} may take {most}",
+        }
+    }
+
+    #[test]
+    fn a_named_field_is_a_member_and_the_others_are_text() {
+        let refusal = Refusal::Detailed { who: "Ada", most: 5 };
+        assert_eq!(refusal.to_string(), "Ada may take 5");
+        assert_eq!(refusal.members(), [("limit", serde_json::json!(5))]);
+        assert_eq!((refusal.code(), refusal.kind()), ("LIMIT", RejectionKind::Unprocessable));
+        assert!(Refusal::Plain.members().is_empty());
+    }
+}

@@ -7,36 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::{LedgerError, Posting};
 use crate::kernel::{Currency, UserId, month_start, utc_date};
 
-/// Whether money may move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum AccountStatus {
-    /// Both ways.
-    Active,
-    /// In, not out; set by staff.
-    Frozen,
-    /// In, not out; set after a long silence.
-    Dormant,
-    /// Never again.
-    Closed,
-}
-
-impl AccountStatus {
-    /// Its spelling in the interface and in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "ACTIVE",
-            Self::Frozen => "FROZEN",
-            Self::Dormant => "DORMANT",
-            Self::Closed => "CLOSED",
-        }
-    }
-
-    /// Reads what [`as_str`](Self::as_str) wrote.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Active, Self::Frozen, Self::Dormant, Self::Closed].into_iter().find(|s| s.as_str() == text)
+crate::spelled! {
+    /// Whether money may move.
+    pub enum AccountStatus {
+        /// Both ways.
+        Active = "ACTIVE",
+        /// In, not out; set by staff.
+        Frozen = "FROZEN",
+        /// In, not out; set after a long silence.
+        Dormant = "DORMANT",
+        /// Never again.
+        Closed = "CLOSED",
     }
 }
 
@@ -187,7 +168,7 @@ impl LedgerAccount {
         // The payer learns that the payee's account is full, not how full it was.
         match self.maximum_balance {
             Some(most) if after > i128::from(most) => {
-                Err(LedgerError::AboveMaximum { account: posting.account.clone() })
+                Err(LedgerError::AboveMaximum { account: posting.account.clone(), limit: "maximumBalance" })
             }
             _ => Ok(()),
         }

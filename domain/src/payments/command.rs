@@ -1,7 +1,7 @@
 //! What a payment can be asked.
 
 use super::{Completed, PaymentError, PaymentKind};
-use crate::kernel::{AccountNumber, Amount, Currency, Personal};
+use crate::kernel::{AccountNumber, Amount, Currency, Personal, UserId};
 use crate::ledger::{Internal, Postings};
 
 /// Commands to a payment.
@@ -16,6 +16,8 @@ pub enum PaymentCommand {
 pub struct Pay {
     /// What kind it is; decides what the two accounts may be.
     pub kind: PaymentKind,
+    /// Who pays, when it is a customer who asks.
+    pub payer: Option<UserId>,
     /// The account debited.
     pub source: AccountNumber,
     /// The account credited.
@@ -54,6 +56,7 @@ impl Pay {
         Ok(Completed {
             postings: Postings::transfer(&self.source, &self.destination, self.amount, self.currency),
             kind: self.kind,
+            payer: self.payer,
             source: self.source,
             destination: self.destination,
             destination_name: self.destination_name.map(Personal::new),

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::aggregate::AggregateEvent;
-use crate::kernel::{AccountNumber, Amount, Currency, Personal};
+use crate::aggregate::{AggregateEvent, names};
+use crate::beneficiaries::Payee;
+use crate::kernel::{AccountNumber, Amount, Currency, Personal, UserId};
 use crate::ledger::{Effect, Postings};
 
 /// Events of a payment.
@@ -14,31 +15,17 @@ pub enum PaymentEvent {
     Completed(Box<Completed>),
 }
 
-/// Between whom money moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum PaymentKind {
-    /// Two customers of this bank.
-    Internal,
-    /// Two accounts of one customer.
-    #[serde(rename = "SELF")]
-    Own,
-    /// Cash handed in at a till.
-    Deposit,
-    /// Cash handed out at a till.
-    Withdrawal,
-}
-
-impl PaymentKind {
-    /// Its spelling in the interface and in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Internal => "INTERNAL",
-            Self::Own => "SELF",
-            Self::Deposit => "DEPOSIT",
-            Self::Withdrawal => "WITHDRAWAL",
-        }
+crate::spelled! {
+    /// Between whom money moves.
+    pub enum PaymentKind {
+        /// Two customers of this bank.
+        Internal = "INTERNAL",
+        /// Two accounts of one customer.
+        Own = "SELF",
+        /// Cash handed in at a till.
+        Deposit = "DEPOSIT",
+        /// Cash handed out at a till.
+        Withdrawal = "WITHDRAWAL",
     }
 }
 
@@ -47,6 +34,9 @@ impl PaymentKind {
 pub struct Completed {
     /// Between whom.
     pub kind: PaymentKind,
+    /// Who pays, when it is a customer who asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payer: Option<UserId>,
     /// The account debited.
     pub source: AccountNumber,
     /// The account credited.
@@ -70,11 +60,20 @@ pub struct Completed {
     pub postings: Postings,
 }
 
-impl AggregateEvent for PaymentEvent {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Completed(_) => "payment.completed",
+impl Completed {
+    /// Who was paid, as a list of beneficiaries names them; nobody when it was the payer or the bank.
+    #[must_use]
+    pub fn payee(&self) -> Option<Payee> {
+        match self.kind {
+            PaymentKind::Internal => Some(Payee::Internal { account_number: self.destination.clone() }),
+            PaymentKind::Own | PaymentKind::Deposit | PaymentKind::Withdrawal => None,
         }
+    }
+}
+
+impl AggregateEvent for PaymentEvent {
+    names! {
+        Completed = "payment.completed",
     }
 
     fn effect(&mut self, _stream: &str) -> Option<Effect<'_>> {

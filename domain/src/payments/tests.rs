@@ -6,6 +6,7 @@ use crate::ledger::Postings;
 fn pay(kind: PaymentKind, source: &str, destination: &str) -> Pay {
     Pay {
         kind,
+        payer: None,
         source: source.into(),
         destination: destination.into(),
         destination_name: None,

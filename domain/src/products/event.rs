@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ProductTerms;
-use crate::aggregate::AggregateEvent;
+use crate::aggregate::{AggregateEvent, names};
 
 /// Events of a product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,9 +14,7 @@ pub enum ProductEvent {
 }
 
 impl AggregateEvent for ProductEvent {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Defined(_) => "product.defined",
-        }
+    names! {
+        Defined = "product.defined",
     }
 }

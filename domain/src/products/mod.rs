@@ -16,27 +16,15 @@ pub use event::ProductEvent;
 use crate::aggregate::Aggregate;
 use crate::kernel::Currency;
 
-/// The kind of account a product opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum AccountType {
-    /// For everyday payments; may have an overdraft.
-    Current,
-    /// Earns interest.
-    Savings,
-    /// Earns interest toward a goal.
-    TargetSavings,
-}
-
-impl AccountType {
-    /// Its spelling in the interface and in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Current => "CURRENT",
-            Self::Savings => "SAVINGS",
-            Self::TargetSavings => "TARGET_SAVINGS",
-        }
+crate::spelled! {
+    /// The kind of account a product opens.
+    pub enum AccountType {
+        /// For everyday payments; may have an overdraft.
+        Current = "CURRENT",
+        /// Earns interest.
+        Savings = "SAVINGS",
+        /// Earns interest toward a goal.
+        TargetSavings = "TARGET_SAVINGS",
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::aggregate::AggregateEvent;
+use crate::aggregate::{AggregateEvent, names};
 use crate::kernel::{Permission, UserId};
 
 /// Events of a session. Tokens never appear, only the SHA-256 of refresh tokens.
@@ -55,25 +55,23 @@ pub struct Issued {
     pub refresh_expires_at: Timestamp,
 }
 
-/// Why a session ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum EndReason {
-    /// The user logged out.
-    Revoked,
-    /// An old refresh token came back: somebody has a copy.
-    TokenReused,
-    /// The refresh token came from another device.
-    ForeignDevice,
+crate::spelled! {
+    /// Why a session ended.
+    pub enum EndReason {
+        /// The user logged out.
+        Revoked = "REVOKED",
+        /// An old refresh token came back: somebody has a copy.
+        TokenReused = "TOKEN_REUSED",
+        /// The refresh token came from another device.
+        ForeignDevice = "FOREIGN_DEVICE",
+    }
 }
 
 impl AggregateEvent for SessionEvent {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Started(_) => "session.started",
-            Self::Refreshed(_) => "session.refreshed",
-            Self::Reissued(_) => "session.reissued",
-            Self::Ended { .. } => "session.ended",
-        }
+    names! {
+        Started = "session.started",
+        Refreshed = "session.refreshed",
+        Reissued = "session.reissued",
+        Ended = "session.ended",
     }
 }

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::Person;
-use crate::aggregate::AggregateEvent;
+use crate::aggregate::{AggregateEvent, names};
 use crate::kernel::{Permission, Personal};
 
 /// Events of a user.
@@ -62,12 +62,10 @@ impl Registered {
 }
 
 impl AggregateEvent for UserEvent {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Registered(_) => "user.registered",
-            Self::Activated => "user.activated",
-            Self::PasswordSet { .. } => "user.password_set",
-            Self::PermissionsGranted { .. } => "user.permissions_granted",
-        }
+    names! {
+        Registered = "user.registered",
+        Activated = "user.activated",
+        PasswordSet = "user.password_set",
+        PermissionsGranted = "user.permissions_granted",
     }
 }

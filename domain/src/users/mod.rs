@@ -112,7 +112,7 @@ impl Aggregate for User {
             ) => Err(UserError::Unknown),
             (Self::Pending(_), UserCommand::Register(_) | UserCommand::Grant { .. })
             | (Self::Active(_), UserCommand::Register(_) | UserCommand::Activate) => {
-                Err(UserError::InvalidState(self.state()))
+                Err(UserError::InvalidState { state: self.state() })
             }
         }
     }

@@ -108,7 +108,7 @@ impl Account {
             features: opened.features.clone(),
             is_default,
             savings_goal: goal,
-            savings_frequency: frequency,
+            savings_frequency: frequency.map(|frequency| frequency.as_str().to_owned()),
             savings_amount: amount,
             maturity_at: maturity_date,
             opened_at: event.recorded_at,

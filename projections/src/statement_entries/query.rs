@@ -8,28 +8,17 @@ use sqlx::{PgPool, Postgres, QueryBuilder, Row};
 
 use crate::page::{Page, Paged, Sort, SortField, contains};
 
-/// Which way money went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryType {
-    /// In.
-    Credit,
-    /// Out.
-    Debit,
+bursar_domain::spelled! {
+    /// Which way money went.
+    pub enum EntryType {
+        /// In.
+        Credit = "CREDIT",
+        /// Out.
+        Debit = "DEBIT",
+    }
 }
 
 impl EntryType {
-    /// Every one.
-    pub const ALL: &'static [Self] = &[Self::Credit, Self::Debit];
-
-    /// Its spelling in the interface and in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Credit => "CREDIT",
-            Self::Debit => "DEBIT",
-        }
-    }
-
     pub(super) const fn of(amount: i64) -> Self {
         if amount < 0 { Self::Debit } else { Self::Credit }
     }

@@ -131,6 +131,7 @@ impl Bank {
         let (amount, currency) = (Amount::try_from(amount).unwrap(), Currency::NGN);
         let completed = Completed {
             kind,
+            payer: None,
             source: from.clone(),
             destination: to.clone(),
             destination_name: None,

@@ -173,6 +173,10 @@ impl Client {
         self.request(Method::POST, path).json(body).send().await
     }
 
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.request(Method::DELETE, path).send().await
+    }
+
     pub async fn post_with_key(&self, path: &str, key: &str, body: &Value) -> Answer {
         self.request(Method::POST, path).key(key).json(body).send().await
     }

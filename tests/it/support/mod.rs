@@ -179,6 +179,12 @@ impl Bank {
         sqlx::query_scalar("SELECT position FROM head").fetch_one(&self.pool).await.unwrap()
     }
 
+    /// Returns when every read model contains everything: a caller's own writes are waited for, those of others are not.
+    pub async fn caught_up(&self) {
+        let (all, patience) = (self.events().await, std::time::Duration::from_secs(10));
+        self.app.freshness.wait(&[], all, patience).await.unwrap();
+    }
+
     /// Events of one type.
     pub async fn events_of(&self, event_type: &str) -> i64 {
         let sql = "SELECT count(*) FROM events WHERE event_type = $1";

@@ -1,0 +1,265 @@
+//! The types that fields of a body and query parameters can have.
+
+use std::str::FromStr;
+
+use bursar_domain::kernel::{BeneficiaryId, Spelled, UserId, utc_date};
+use bursar_domain::{AccountNumber, Amount, Currency};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, Type};
+
+use super::fields::{Faults, Field, Fields, fault, under};
+use super::schema;
+
+/// The most items a list may have.
+const LONGEST_LIST: usize = 100;
+
+/// Text of 1 to `MOST` characters, none of them a control character (Postgres cannot keep a NUL, and nobody's
+/// narration needs a bell).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<const MOST: usize>(pub String);
+
+impl<const MOST: usize> From<Text<MOST>> for String {
+    fn from(text: Text<MOST>) -> Self {
+        text.0
+    }
+}
+
+impl<const MOST: usize> Field for Text<MOST> {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?;
+        if text.is_empty() || text.chars().count() > MOST {
+            return Err(fault("LENGTH", &format!("expected 1 to {MOST} characters")));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(fault("CONTROL_CHARACTER", "control characters are not allowed"));
+        }
+        Ok(Self(text))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.min_length(Some(1)).max_length(Some(MOST)))
+    }
+}
+
+/// A password or token: kept out of every error, and bounded.
+pub struct Secret(pub String);
+
+impl Field for Secret {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let Text(text) = Text::<4096>::read(value)?;
+        Ok(Self(text))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.min_length(Some(1)).max_length(Some(4096)).write_only(true))
+    }
+}
+
+/// A field that the interface names and the bank decides: whatever it holds is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ignored;
+
+impl Field for Ignored {
+    fn read(_: Value) -> Result<Self, Faults> {
+        Ok(Self)
+    }
+
+    fn schema() -> Schema {
+        ObjectBuilder::new().schema_type(utoipa::openapi::schema::SchemaType::AnyValue).into()
+    }
+}
+
+/// A body with nothing in it that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nothing;
+
+impl Field for Nothing {
+    fn read(value: Value) -> Result<Self, Faults> {
+        Fields::of(value).map(|_| Self)
+    }
+
+    fn schema() -> Schema {
+        ObjectBuilder::new().schema_type(Type::Object).into()
+    }
+}
+
+/// One of the values of an enum, by its spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneOf<T>(pub T);
+
+impl<T: Spelled> Field for OneOf<T> {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?;
+        let found = T::ALL.iter().copied().find(|known| known.spelling() == text);
+        found
+            .map(Self)
+            .ok_or_else(|| fault("UNKNOWN_VALUE", &format!("expected one of: {}", T::SPELLINGS.join(", "))))
+    }
+
+    fn schema() -> Schema {
+        schema::one_of(T::SPELLINGS)
+    }
+}
+
+/// A whole number of minor units from 0 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Minor(pub i64);
+
+impl Field for Minor {
+    fn read(value: Value) -> Result<Self, Faults> {
+        match integer(&value)? {
+            minor @ 0..=Amount::MAX => Ok(Self(minor)),
+            _ => Err(fault("OUT_OF_RANGE", "expected 0 to 1000000000000000 minor units")),
+        }
+    }
+
+    fn from_text(text: String) -> Result<Self, Faults> {
+        Self::read(number(&text))
+    }
+
+    fn schema() -> Schema {
+        schema::whole(0, Some(Amount::MAX))
+    }
+}
+
+impl Field for Amount {
+    fn read(value: Value) -> Result<Self, Faults> {
+        Self::try_from(integer(&value)?).map_err(|e| fault("OUT_OF_RANGE", &e.to_string()))
+    }
+
+    fn schema() -> Schema {
+        schema::whole(1, Some(Self::MAX))
+    }
+}
+
+impl Field for bool {
+    fn read(value: Value) -> Result<Self, Faults> {
+        value.as_bool().ok_or_else(|| fault("WRONG_TYPE", "expected true or false"))
+    }
+
+    fn from_text(text: String) -> Result<Self, Faults> {
+        text.parse().map_err(|_| fault("WRONG_TYPE", "expected true or false"))
+    }
+
+    fn schema() -> Schema {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
+}
+
+/// Up to a hundred values.
+impl<T: Field> Field for Vec<T> {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let Value::Array(items) = value else { return Err(fault("WRONG_TYPE", "expected a list")) };
+        if items.len() > LONGEST_LIST {
+            return Err(fault("LENGTH", &format!("expected at most {LONGEST_LIST} items")));
+        }
+        let mut faults = Faults::new();
+        let mut read = Self::with_capacity(items.len());
+        for (place, item) in items.into_iter().enumerate() {
+            match T::read(item) {
+                Ok(item) => read.push(item),
+                Err(wrong) => faults.extend(under(place, wrong)),
+            }
+        }
+        if faults.is_empty() { Ok(read) } else { Err(faults) }
+    }
+
+    fn schema() -> Schema {
+        schema::list(T::schema())
+    }
+}
+
+impl Field for Currency {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "a currency is three upper-case letters (ISO 4217)")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[A-Z]{3}$")))
+    }
+}
+
+impl Field for AccountNumber {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "an account number is ten digits, the last one a check digit")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[0-9]{10}$")))
+    }
+}
+
+/// Ids of the bank's own making.
+macro_rules! ids {
+    ($($id:ty: $thing:literal,)*) => {$(
+        impl Field for $id {
+            fn read(value: Value) -> Result<Self, Faults> {
+                parsed(value, concat!("not the id of a ", $thing))
+            }
+
+            fn schema() -> Schema {
+                schema::text(|text| text.pattern(Some(format!("^{}[0-9a-f]{{32}}$", <$id>::PREFIX))))
+            }
+        }
+    )*};
+}
+
+ids! {
+    BeneficiaryId: "beneficiary",
+    UserId: "user",
+}
+
+/// A timestamp of RFC 3339, whose years have four digits and which Postgres can hold.
+pub(super) fn timestamp(text: &str) -> Option<Timestamp> {
+    text.parse().ok().filter(|at| utc_date(*at).year() > 0)
+}
+
+impl Field for Timestamp {
+    fn read(value: Value) -> Result<Self, Faults> {
+        timestamp(&string(value)?)
+            .ok_or_else(|| fault("MALFORMED", "expected a timestamp such as 2026-01-31T00:00:00Z"))
+    }
+
+    fn schema() -> Schema {
+        schema::formatted(KnownFormat::DateTime)
+    }
+}
+
+impl Field for SignedDuration {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let wrong = || fault("MALFORMED", "expected an ISO 8601 duration such as P1D or PT2H");
+        let span: jiff::Span = string(value)?.parse().map_err(|_| wrong())?;
+        // Days are 24 hours: the bank counts in UTC.
+        span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())
+    }
+
+    fn schema() -> Schema {
+        schema::formatted(KnownFormat::Duration)
+    }
+}
+
+fn parsed<T: FromStr>(value: Value, expected: &str) -> Result<T, Faults> {
+    string(value)?.parse().map_err(|_| fault("MALFORMED", expected))
+}
+
+fn string(value: Value) -> Result<String, Faults> {
+    match value {
+        Value::String(text) => Ok(text),
+        _ => Err(fault("WRONG_TYPE", "expected a string")),
+    }
+}
+
+fn integer(value: &Value) -> Result<i64, Faults> {
+    match value {
+        Value::Number(number) => {
+            number.as_i64().ok_or_else(|| fault("OUT_OF_RANGE", "expected a whole number of at most 64 bits"))
+        }
+        _ => Err(fault("WRONG_TYPE", "expected a whole number")),
+    }
+}
+
+/// The number that `text` spells; text that spells none stays text.
+fn number(text: &str) -> Value {
+    text.parse::<i64>().map_or_else(|_| Value::String(text.to_owned()), Value::from)
+}

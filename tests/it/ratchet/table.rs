@@ -1,0 +1,294 @@
+//! The table of the ratchet: every operation, who may call it, and a request that succeeds.
+
+use bursar_domain::kernel::Permission::{self, AccountOps, ReadAccount, WriteTransactions};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::client::{Answer, PASSWORD, Request};
+use crate::support::{Bank, Client, Person};
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Public,
+    /// Any token of ours, its session ended or not: enough to log out.
+    Signed,
+    /// Any caller who is logged in.
+    LoggedIn,
+    Needs(Permission),
+}
+
+/// What the operation names, in its path or its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    Nothing,
+    /// Something of the caller's own.
+    Own(Thing),
+    /// Staff: anybody's.
+    Anybodys(Thing),
+}
+
+/// A kind of thing that has an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thing {
+    Account,
+    Beneficiary,
+}
+
+impl Thing {
+    /// An id that is well-formed and nobody's.
+    pub const fn unknown(self) -> &'static str {
+        match self {
+            Self::Account => "1000000008",
+            Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
+        }
+    }
+
+    /// Texts that cannot be such an id.
+    pub const fn malformed(self) -> &'static [&'static str] {
+        match self {
+            Self::Account => &["0", "1000000009", "10000000080", "bank:cash:NGN", "%00", "%F0%9F%92%B8"],
+            Self::Beneficiary => {
+                &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
+            }
+        }
+    }
+}
+
+/// One operation.
+pub struct Row {
+    pub method: Method,
+    pub path: &'static str,
+    pub access: Access,
+    pub names: Names,
+    /// A body that is accepted; none for a read. The text is the id it names.
+    pub body: Option<fn(&World, &str) -> Value>,
+    /// The id that a good request names.
+    pub own: fn(&World) -> &str,
+    /// The id of something that is not the caller's.
+    pub strangers: fn(&World) -> &str,
+    /// Whether a repeat of a key must be answered from the log.
+    pub replays: bool,
+}
+
+/// A bank in which every operation can succeed once.
+pub struct World {
+    pub bank: Bank,
+    pub ada: Person,
+    pub bola: Person,
+    pub chidi: Person,
+    pub teller: Person,
+    /// The refresh token of a session of Ada's that nothing else uses.
+    pub refresh: String,
+    /// Somebody in Ada's list, and somebody in Bola's.
+    pub beneficiaries: (String, String),
+}
+
+impl World {
+    /// Chidi's savings account is frozen.
+    pub async fn new() -> Self {
+        let bank = Bank::open().await;
+        let (ada, bola, chidi) = (bank.ada().await, bank.bola().await, bank.chidi().await);
+        let teller = bank.teller().await;
+        let freeze = format!("/v1/staff/accounts/{}/freeze", chidi.savings);
+        teller.client.post(&freeze, &json!({"reason": "Court order"})).await.is(200);
+        let session = bank.client().session("ada@example.com", "spare").await;
+        let refresh = session["refreshToken"].as_str().unwrap().to_owned();
+        let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
+        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries }
+    }
+
+    /// Somebody who may call the operation.
+    pub fn caller(&self, row: &Row) -> Client {
+        match (row.access, row.names) {
+            (Access::Public, _) => self.bank.client(),
+            (_, Names::Anybodys(_)) => self.teller.client.clone(),
+            _ => self.ada.client.clone(),
+        }
+    }
+}
+
+/// Puts `payee` into somebody's list.
+async fn keeps(person: &Person, payee: &Person) -> String {
+    let body = json!({"accountNumber": payee.savings});
+    let added = person.client.post("/v1/payments/beneficiaries/internal", &body).await.is(201);
+    added.text_at("beneficiaryId").to_owned()
+}
+
+/// Every operation.
+pub fn rows() -> Vec<Row> {
+    [operations(), sessions(), accounts(), payments(), beneficiaries(), staff()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+const READ: Access = Access::Needs(ReadAccount);
+const WRITE: Access = Access::Needs(WriteTransactions);
+const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
+
+fn get(path: &'static str, access: Access, names: Names) -> Row {
+    Row {
+        method: Method::GET,
+        path,
+        access,
+        names,
+        body: None,
+        own: |world| &world.ada.current,
+        strangers: |world| &world.bola.current,
+        replays: false,
+    }
+}
+
+fn post(path: &'static str, access: Access, names: Names, body: fn(&World, &str) -> Value) -> Row {
+    Row { method: Method::POST, body: Some(body), replays: true, ..get(path, access, names) }
+}
+
+fn delete(path: &'static str, access: Access, names: Names) -> Row {
+    Row { method: Method::DELETE, replays: true, ..get(path, access, names) }
+}
+
+fn operations() -> Vec<Row> {
+    vec![
+        get("/healthz", Access::Public, Names::Nothing),
+        get("/readyz", Access::Public, Names::Nothing),
+        get("/metrics", Access::Public, Names::Nothing),
+        get("/.well-known/jwks.json", Access::Public, Names::Nothing),
+        get("/v1/sandbox/messages", Access::Public, Names::Nothing),
+        // Moves the clock, which is not in the log: nothing could answer a repeat.
+        Row {
+            replays: false,
+            ..post("/v1/sandbox/clock", Access::Public, Names::Nothing, |_, _| json!({"advance": "PT1S"}))
+        },
+    ]
+}
+
+fn sessions() -> Vec<Row> {
+    vec![
+        post(
+            "/v1/users/password/login",
+            Access::Public,
+            Names::Nothing,
+            |_, _| json!({"username": "bola@example.com", "password": PASSWORD, "deviceInfo": {"deviceId": "d"}}),
+        ),
+        post(
+            "/v1/users/token/refresh",
+            Access::Public,
+            Names::Nothing,
+            |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
+        ),
+        post(
+            "/v1/users/token/revoke",
+            Access::Signed,
+            Names::Nothing,
+            |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
+        ),
+    ]
+}
+
+fn accounts() -> Vec<Row> {
+    vec![
+        get("/v1/account/products/types", Access::LoggedIn, Names::Nothing),
+        get("/v1/accounts", READ, Names::Nothing),
+        post(
+            "/v1/accounts",
+            WRITE,
+            OWN_ACCOUNT,
+            |_, account| json!({"productId": "SAV-001", "currency": "NGN", "initialDeposit": 150_000, "sourceAccount": account}),
+        ),
+        get("/v1/accounts/{accountNo}", READ, OWN_ACCOUNT),
+        get("/v1/accounts/{accountNo}/balance", READ, OWN_ACCOUNT),
+        get("/v1/accounts/{accountNo}/history", READ, OWN_ACCOUNT),
+        get("/v1/accounts/{accountNo}/statement", READ, OWN_ACCOUNT),
+    ]
+}
+
+fn payments() -> Vec<Row> {
+    vec![
+        post(
+            "/v1/payments/transfer/internal",
+            WRITE,
+            OWN_ACCOUNT,
+            |world, account| json!({"sourceAccount": account, "destinationAccount": world.bola.savings, "amount": 100, "currency": "NGN"}),
+        ),
+        post(
+            "/v1/payments/transfer/self",
+            WRITE,
+            OWN_ACCOUNT,
+            |world, account| json!({"sourceAccount": account, "destinationAccount": world.ada.savings, "amount": 100, "currency": "NGN"}),
+        ),
+    ]
+}
+
+fn beneficiaries() -> Vec<Row> {
+    vec![
+        get("/v1/payments/beneficiaries/internal", READ, Names::Nothing),
+        post(
+            "/v1/payments/beneficiaries/internal",
+            WRITE,
+            Names::Nothing,
+            |world, _| json!({"accountNumber": world.bola.current, "accountName": "Bola", "nickname": "B", "transferType": "INTERNAL", "isFavorite": true}),
+        ),
+        Row {
+            own: |world| &world.beneficiaries.0,
+            strangers: |world| &world.beneficiaries.1,
+            ..delete("/v1/payments/beneficiaries/{beneficiaryId}", WRITE, Names::Own(Thing::Beneficiary))
+        },
+    ]
+}
+
+fn staff() -> Vec<Row> {
+    let teller = Access::Needs(AccountOps);
+    let any_account = Names::Anybodys(Thing::Account);
+    let cash = |_: &World, _: &str| json!({"amount": 500, "currency": "NGN", "narration": "Till", "reference": "SLIP"});
+    let reason = |_: &World, _: &str| json!({"reason": "Asked for by phone"});
+    vec![
+        post("/v1/staff/accounts/{accountNo}/deposit", teller, any_account, cash),
+        post("/v1/staff/accounts/{accountNo}/withdraw", teller, any_account, cash),
+        Row {
+            own: |world| &world.chidi.current,
+            ..post("/v1/staff/accounts/{accountNo}/freeze", teller, any_account, reason)
+        },
+        Row {
+            own: |world| &world.chidi.savings,
+            ..post("/v1/staff/accounts/{accountNo}/unfreeze", teller, any_account, reason)
+        },
+    ]
+}
+
+impl Row {
+    /// The path about `id`.
+    pub fn path(&self, id: &str) -> String {
+        path(self.path, id)
+    }
+
+    /// A good request about `id`.
+    pub fn request(&self, client: &Client, world: &World, id: &str) -> Request {
+        let request = client.request(self.method.clone(), &self.path(id)).header("X-Request-Id", "ratchet");
+        match self.body {
+            Some(body) => request.json(&body(world, id)),
+            None => request,
+        }
+    }
+
+    /// A good request by `client`.
+    pub async fn tried_by(&self, client: &Client, world: &World) -> Answer {
+        self.request(client, world, (self.own)(world)).send().await
+    }
+
+    pub fn is_private(&self) -> bool {
+        self.access != Access::Public
+    }
+}
+
+/// A route with `id` in its segment.
+pub fn path(route: &str, id: &str) -> String {
+    let segments = route.split('/').map(|segment| if segment.starts_with('{') { id } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
