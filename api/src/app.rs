@@ -9,15 +9,21 @@ use std::time::{Duration, Instant};
 use axum::serve::ListenerExt as _;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::{Keys, MasterKey};
+use bursar_commands::messages::{Messenger, TellReturned};
 use bursar_commands::passwords::{HashingFailed, Passwords};
+use bursar_commands::processes::{Processes, Task};
+use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::sessions::Lifetimes;
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Sources;
 use bursar_projections::{Freshness, ModelStatus, Projections};
+use jiff::SignedDuration;
 use metrics_exporter_prometheus::PrometheusHandle;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
@@ -48,9 +54,14 @@ pub struct Parts {
     pub written: Arc<Written>,
     pub freshness: Freshness,
     /// Only in a test bank.
-    pub sandbox: Option<Sandbox>,
+    pub sandbox: Option<Arc<Sandbox>>,
+    /// The way out of the bank, and into it.
+    pub rails: Rails,
+    /// What the bank does by itself.
+    pub processes: Processes,
     pub metrics: PrometheusHandle,
     projections: Mutex<Option<Projections>>,
+    working: Mutex<Option<(watch::Sender<bool>, JoinHandle<()>)>>,
 }
 
 /// What the outside world provides.
@@ -114,6 +125,11 @@ impl App {
         let keys = Keys::derive(&master_key);
         let issuer = (&config.auth.issuer, &config.auth.audience);
         let tokens = AccessTokens::new(&keys.token_seed, issuer.0, issuer.1, config.auth.access_seconds)?;
+        let sandbox = config.sandbox.then(|| Arc::new(Sandbox::new(clock)));
+        let rails = rails(&config);
+        let processes = processes(&journal, &rails, sandbox.as_ref());
+        let (stop, stopped) = watch::channel(false);
+        let working = processes.start(stopped);
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
@@ -121,7 +137,10 @@ impl App {
             limits: RateLimits::new(&config.limits, Instant::now()),
             written,
             freshness: projections.freshness(),
-            sandbox: config.sandbox.then(|| Sandbox::new(clock)),
+            sandbox,
+            rails,
+            processes,
+            working: Mutex::new(Some((stop, working))),
             metrics: metrics::install()?,
             projections: Mutex::new(Some(projections)),
             config,
@@ -179,12 +198,36 @@ impl App {
 
     /// Writes what is queued and stops.
     pub async fn close(&self) {
+        let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((stop, working)) = working {
+            stop.send_replace(true);
+            if working.await.is_err() {
+                tracing::error!("the processes did not stop cleanly");
+            }
+        }
         self.journal.close().await;
         let projections = self.projections.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(projections) = projections {
             projections.stop().await;
         }
     }
+}
+
+/// The rail of a test bank. A bank of its own has none yet, and says so to whoever wants to pay by it.
+fn rails(config: &Config) -> Rails {
+    let delay = SignedDuration::from_secs(config.rails.sandbox_delay_seconds.into());
+    config.sandbox.then(|| Arc::new(SandboxRail::new(delay)) as Arc<dyn Rail>)
+}
+
+fn processes(journal: &Journal, rails: &Rails, sandbox: Option<&Arc<Sandbox>>) -> Processes {
+    let mut tasks: Vec<Box<dyn Task>> = Vec::new();
+    if rails.is_some() {
+        tasks.push(Box::new(ClearPayments::new(journal.clone(), rails.clone())));
+    }
+    if let Some(sandbox) = sandbox {
+        tasks.push(Box::new(TellReturned::new(journal.clone(), Arc::clone(sandbox) as Arc<dyn Messenger>)));
+    }
+    Processes::new(journal.clone(), tasks)
 }
 
 /// Serves `app` until `stop` is ready, lets open requests finish, and closes the app.

@@ -85,19 +85,13 @@ fn opening(
     let unit = Unit::new(context.clone()).create(number, open);
     let Some((amount, source)) = &request.initial_deposit else { return Ok(unit) };
     let id = payments::mint(journal);
-    let deposit = PaymentCommand::Pay(Box::new(Pay {
-        kind: PaymentKind::Own,
+    let (source, reference) = (source.number.clone(), payments::reference_of(id));
+    let deposit = Pay {
         payer: Some(owner),
-        source: source.number.clone(),
-        destination: number.clone(),
-        destination_name: None,
-        amount: *amount,
-        currency: request.currency,
         narration: Some("Initial deposit".to_owned()),
-        reference: payments::reference_of(id),
-        save_as_beneficiary: false,
-    }));
-    Ok(unit.create(id, deposit))
+        ..Pay::between(PaymentKind::Own, source, number.clone(), *amount, request.currency, reference)
+    };
+    Ok(unit.create(id, PaymentCommand::Pay(Box::new(deposit))))
 }
 
 /// The account `number`, if `owner` holds it.

@@ -13,10 +13,13 @@ pub mod audit;
 pub mod beneficiaries;
 pub mod journal;
 pub mod keys;
+pub mod messages;
 mod owned;
 pub mod passwords;
 pub mod payments;
+pub mod processes;
 pub mod products;
+pub mod rails;
 pub mod sessions;
 pub mod users;
 

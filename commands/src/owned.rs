@@ -68,6 +68,12 @@ impl CommandError {
         Self::Submit(SubmitError::Refused(Box::new(reason)))
     }
 
+    /// Something that the bank does not hold itself did not answer: try again later.
+    #[must_use]
+    pub const fn unavailable() -> Self {
+        Self::Submit(SubmitError::Unavailable)
+    }
+
     /// The code of the refusal, when it is one.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
@@ -81,6 +87,6 @@ impl CommandError {
 
 impl From<HashingFailed> for CommandError {
     fn from(_: HashingFailed) -> Self {
-        Self::Submit(SubmitError::Unavailable)
+        Self::unavailable()
     }
 }

@@ -1,9 +1,9 @@
-//! Moving money inside the bank, and cash in and out of it.
+//! Moving money: inside the bank, out of it and into it, and cash over the counter.
 
-use bursar_domain::beneficiaries::BeneficiariesCommand;
-use bursar_domain::kernel::{TransactionId, UserId};
+use bursar_domain::beneficiaries::{BeneficiariesCommand, Payee};
+use bursar_domain::kernel::TransactionId;
 use bursar_domain::ledger::Internal;
-use bursar_domain::payments::{Pay, PaymentCommand, PaymentError, PaymentKind};
+use bursar_domain::payments::{Outside, Pay, PaymentCommand, PaymentError, PaymentKind};
 use bursar_domain::{AccountNumber, Amount, Currency};
 
 use crate::beneficiaries::NewBeneficiary;
@@ -24,11 +24,9 @@ pub struct Transfer {
     pub reference: Option<String>,
 }
 
-/// Who is paid.
-#[derive(Debug, Clone)]
-pub struct Payee {
-    /// Any account of this bank.
-    pub account: AccountNumber,
+/// How the payer knows the payee.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
     /// The name the payer gave.
     pub name: Option<String>,
     /// Whether to keep them as a beneficiary.
@@ -46,27 +44,19 @@ pub async fn transfer_internal(
     journal: &Journal,
     context: Context,
     source: &Owned<Holding>,
-    payee: Payee,
+    destination: AccountNumber,
+    known: Known,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
-    let mut unit = Unit::new(context);
-    if payee.save {
-        let kept = NewBeneficiary {
-            payee: bursar_domain::beneficiaries::Payee::Internal { account_number: payee.account.clone() },
-            name: payee.name.clone(),
-            institution: None,
-            nickname: None,
-            is_favorite: false,
-        };
-        unit = unit.step(source.owner(), BeneficiariesCommand::Keep(kept.entry(journal)));
-    }
-    let between = Between {
+    let payee = Payee::Internal { account_number: destination.clone() };
+    let unit = keeping(journal, Unit::new(context), source, &known, payee, None);
+    let pay = Pay {
         payer: Some(source.owner()),
-        destination_name: payee.name,
-        save_as_beneficiary: payee.save,
-        ..Between::new(PaymentKind::Internal, source.number.clone(), payee.account)
+        destination_name: known.name,
+        save_as_beneficiary: known.save,
+        ..moving(PaymentKind::Internal, source.number.clone(), destination, &transfer)
     };
-    pay(journal, unit, between, transfer).await
+    make(journal, unit, pay, transfer).await
 }
 
 /// Moves money between two accounts of one customer; limits do not count it.
@@ -83,11 +73,73 @@ pub async fn transfer_self(
     if source.owner() != destination.owner() {
         return Err(CommandError::refused(PaymentError::WrongAccounts));
     }
-    let between = Between {
-        payer: Some(source.owner()),
-        ..Between::new(PaymentKind::Own, source.number.clone(), destination.number.clone())
+    let (from, to) = (source.number.clone(), destination.number.clone());
+    let pay = Pay { payer: Some(source.owner()), ..moving(PaymentKind::Own, from, to, &transfer) };
+    make(journal, Unit::new(context), pay, transfer).await
+}
+
+/// Pays somebody outside the bank: an account of another bank, a mobile wallet, a biller. The customer is debited at
+/// once, with the `fee`; the rail has the money for a while, and it may come back.
+///
+/// # Errors
+/// `CURRENCY_MISMATCH`, `INSUFFICIENT_FUNDS`, `LIMIT_EXCEEDED`, `INVALID_STATE`, `WRONG_ACCOUNTS` for a code that can
+/// have no settlement account.
+pub async fn pay_out(
+    journal: &Journal,
+    context: Context,
+    source: &Owned<Holding>,
+    outside: Outside,
+    known: Known,
+    fee: Option<Amount>,
+    transfer: Transfer,
+) -> Result<Committed, CommandError> {
+    let (kind, institution) = match &outside {
+        Outside::Bank { bank_name, .. } => (PaymentKind::External, Some(bank_name.clone())),
+        Outside::Wallet { .. } => (PaymentKind::Mwallet, None),
+        Outside::Biller { biller_name, .. } => (PaymentKind::Bills, Some(biller_name.clone())),
+        Outside::Card { .. } => return Err(CommandError::refused(PaymentError::WrongAccounts)),
     };
-    pay(journal, Unit::new(context), between, transfer).await
+    let mut unit = Unit::new(context);
+    if let Some(payee) = outside.payee() {
+        unit = keeping(journal, unit, source, &known, payee, institution);
+    }
+    let settlement = Internal::Settlement(outside.channel()).account(transfer.currency);
+    let pay = Pay {
+        payer: Some(source.owner()),
+        destination_name: known.name,
+        save_as_beneficiary: known.save,
+        outside: Some(outside),
+        fee,
+        ..moving(kind, source.number.clone(), settlement, &transfer)
+    };
+    make(journal, unit, pay, transfer).await
+}
+
+/// Brings money from outside into an account, where it is reserved until the rail has it.
+///
+/// # Errors
+/// `CURRENCY_MISMATCH`, `LIMIT_EXCEEDED`, `INVALID_STATE`, `WRONG_ACCOUNTS`.
+pub async fn fund(
+    journal: &Journal,
+    context: Context,
+    destination: &Owned<Holding>,
+    outside: Outside,
+    transfer: Transfer,
+) -> Result<Committed, CommandError> {
+    let kind = match &outside {
+        Outside::Card { .. } => PaymentKind::CardFunding,
+        Outside::Wallet { .. } => PaymentKind::MwalletFunding,
+        Outside::Bank { .. } | Outside::Biller { .. } => {
+            return Err(CommandError::refused(PaymentError::WrongAccounts));
+        }
+    };
+    let settlement = Internal::Settlement(outside.channel()).account(transfer.currency);
+    let pay = Pay {
+        payer: Some(destination.owner()),
+        outside: Some(outside),
+        ..moving(kind, settlement, destination.number.clone(), &transfer)
+    };
+    make(journal, Unit::new(context), pay, transfer).await
 }
 
 /// Staff: cash handed in at a till.
@@ -101,8 +153,8 @@ pub async fn deposit(
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let cash = Internal::Cash.account(transfer.currency);
-    let between = Between::new(PaymentKind::Deposit, cash, account);
-    pay(journal, Unit::new(context), between, transfer).await
+    let pay = moving(PaymentKind::Deposit, cash, account, &transfer);
+    make(journal, Unit::new(context), pay, transfer).await
 }
 
 /// Staff: cash handed out at a till.
@@ -116,45 +168,42 @@ pub async fn withdraw(
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let cash = Internal::Cash.account(transfer.currency);
-    let between = Between::new(PaymentKind::Withdrawal, account, cash);
-    pay(journal, Unit::new(context), between, transfer).await
+    let pay = moving(PaymentKind::Withdrawal, account, cash, &transfer);
+    make(journal, Unit::new(context), pay, transfer).await
 }
 
-struct Between {
-    kind: PaymentKind,
-    payer: Option<UserId>,
-    source: AccountNumber,
-    destination: AccountNumber,
-    destination_name: Option<String>,
-    save_as_beneficiary: bool,
+/// A payment that is not referred to yet.
+fn moving(kind: PaymentKind, source: AccountNumber, destination: AccountNumber, transfer: &Transfer) -> Pay {
+    Pay::between(kind, source, destination, transfer.amount, transfer.currency, String::new())
 }
 
-impl Between {
-    const fn new(kind: PaymentKind, source: AccountNumber, destination: AccountNumber) -> Self {
-        Self { kind, payer: None, source, destination, destination_name: None, save_as_beneficiary: false }
-    }
-}
-
-async fn pay(
+/// Adds the payee to the payer's list, when the payer asked for it.
+fn keeping(
     journal: &Journal,
     unit: Unit,
-    between: Between,
+    source: &Owned<Holding>,
+    known: &Known,
+    payee: Payee,
+    institution: Option<String>,
+) -> Unit {
+    if !known.save {
+        return unit;
+    }
+    let name = known.name.clone();
+    let kept = NewBeneficiary { payee, name, institution, nickname: None, is_favorite: false };
+    unit.step(source.owner(), BeneficiariesCommand::Keep(kept.entry(journal)))
+}
+
+async fn make(
+    journal: &Journal,
+    unit: Unit,
+    pay: Pay,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let id = mint(journal);
-    let pay = PaymentCommand::Pay(Box::new(Pay {
-        kind: between.kind,
-        payer: between.payer,
-        source: between.source,
-        destination: between.destination,
-        destination_name: between.destination_name,
-        amount: transfer.amount,
-        currency: transfer.currency,
-        narration: transfer.narration,
-        reference: transfer.reference.unwrap_or_else(|| reference_of(id)),
-        save_as_beneficiary: between.save_as_beneficiary,
-    }));
-    Ok(journal.submit(unit.create(id, pay)).await?)
+    let reference = transfer.reference.unwrap_or_else(|| reference_of(id));
+    let pay = Pay { narration: transfer.narration, reference, ..pay };
+    Ok(journal.submit(unit.create(id, PaymentCommand::Pay(Box::new(pay)))).await?)
 }
 
 /// The id of a payment about to be made.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bursar_domain::kernel::{Permission, UserId};
-use bursar_domain::users::{RegisterUser, UserCommand};
+use bursar_domain::users::{RegisterUser, User, UserCommand, UserError};
 
 use crate::keys::Keys;
 use crate::owned::CommandError;
@@ -85,4 +85,18 @@ pub async fn grant(
     permissions: BTreeSet<Permission>,
 ) -> Result<Committed, CommandError> {
     Ok(journal.submit(Unit::new(context).step(user, UserCommand::Grant { permissions })).await?)
+}
+
+/// Whether the phone number is the one the user is known by.
+///
+/// # Errors
+/// `PHONE_NOT_YOURS`.
+pub async fn own_phone(journal: &Journal, user: UserId, phone: &str) -> Result<(), CommandError> {
+    let (user, _) = journal.load::<User>(&user.to_string()).await?;
+    let known = user.person().and_then(|person| person.phone_number.get());
+    if known.is_some_and(|known| known == phone) {
+        Ok(())
+    } else {
+        Err(CommandError::refused(UserError::ForeignPhone))
+    }
 }

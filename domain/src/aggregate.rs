@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -54,10 +55,36 @@ pub trait AggregateEvent:
         "1"
     }
 
+    /// What is to be done because of it, and when; see [`Due`].
+    fn dues(&self) -> Vec<Due> {
+        Vec::new()
+    }
+
     /// What it does to the ledger, if anything. `stream` is the id of the aggregate it happened to.
     fn effect(&mut self, _stream: &str) -> Option<Effect<'_>> {
         None
     }
+}
+
+/// Work that an event orders or takes back. Each task has at most one due time an aggregate; it is written by the commit
+/// that records the event, so that nothing is forgotten and nothing is ordered that did not happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The task, as the process that does it is called (`payment.clear`).
+    pub task: &'static str,
+    /// When.
+    pub when: When,
+}
+
+/// When work is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum When {
+    /// As soon as the event is recorded.
+    Now,
+    /// At this time.
+    At(Timestamp),
+    /// No more.
+    Never,
 }
 
 /// The name of each event in the log: `Opened = "account.opened"`.

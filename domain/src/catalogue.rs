@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::aggregate::{Aggregate, AggregateEvent};
+use crate::aggregate::{Aggregate, AggregateEvent, Due};
 use crate::kernel::{Rejection, UserId};
 use crate::ledger::Effect;
 
@@ -132,6 +132,12 @@ macro_rules! catalogue {
             #[must_use]
             pub fn version(&self) -> &'static str {
                 match self {$(Self::$kind(event) => event.version(),)*}
+            }
+
+            /// What is to be done because of it.
+            #[must_use]
+            pub fn dues(&self) -> Vec<Due> {
+                match self {$(Self::$kind(event) => event.dues(),)*}
             }
 
             /// What it does to the ledger.

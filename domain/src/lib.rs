@@ -29,7 +29,7 @@ pub mod products;
 pub mod sessions;
 pub mod users;
 
-pub use aggregate::{Aggregate, AggregateEvent};
+pub use aggregate::{Aggregate, AggregateEvent, Due, When};
 pub use catalogue::{Command, Event, Kind, State};
 pub use envelope::{Metadata, Position, Recorded, StreamId};
 pub use kernel::{

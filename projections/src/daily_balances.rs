@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use bursar_domain::accounts::AccountEvent;
 use bursar_domain::kernel::utc_date;
 use bursar_domain::ledger::Posting;
-use bursar_domain::payments::PaymentEvent;
+use bursar_domain::payments::Movement;
 use bursar_domain::{AccountNumber, Event, Kind, Position, Recorded};
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -145,7 +145,7 @@ impl Latest {
     fn add(&mut self, posting: &Posting) -> Option<()> {
         let balance = &mut self.balance;
         balance.ledger_balance = posting.balance;
-        // What is available moves with the balance: holds and terms are not touched by a posting.
+        // What is available moves with the balance: terms are not touched by a posting.
         balance.available_balance = balance.available_balance.checked_add(posting.amount)?;
         if posting.amount > 0 {
             balance.turnover_in = balance.turnover_in.checked_add(posting.amount)?;
@@ -178,11 +178,10 @@ impl ReadModel for DailyBalances {
         let missing: HashSet<&AccountNumber> = events
             .iter()
             .filter_map(|event| match &event.event {
-                Event::Payment(PaymentEvent::Completed(payment)) => Some(&payment.postings),
+                Event::Payment(payment) => payment.movement(),
                 _ => None,
             })
-            .flatten()
-            .map(|posting| &posting.account)
+            .flat_map(|moved| moved.accounts())
             .filter(|account| !self.latest.holds(account))
             .collect();
         let missing: Vec<String> = missing.into_iter().map(ToString::to_string).collect();
@@ -199,11 +198,8 @@ impl ReadModel for DailyBalances {
                 Ok(())
             }
             Event::Account(AccountEvent::Frozen { .. } | AccountEvent::Unfrozen { .. }) => Ok(()),
-            Event::Payment(PaymentEvent::Completed(payment)) => {
-                for posting in &payment.postings {
-                    self.on(&posting.account, day, event.position)?.post(posting, event.position)?;
-                }
-                Ok(())
+            Event::Payment(payment) => {
+                payment.movement().map_or(Ok(()), |moved| self.moved(moved, day, event))
             }
             _ => Ok(()),
         }
@@ -226,6 +222,20 @@ impl ReadModel for DailyBalances {
 }
 
 impl DailyBalances {
+    fn moved(&mut self, moved: Movement<'_>, day: Date, event: &Recorded) -> Result<(), FoldError> {
+        for posting in moved.postings {
+            self.on(&posting.account, day, event.position)?.post(posting, event.position)?;
+        }
+        if let Some((account, change)) = moved.hold {
+            let latest = self.on(account, day, event.position)?;
+            let available = latest.balance.available_balance.checked_sub(change);
+            latest.balance.available_balance =
+                available.ok_or_else(|| FoldError::Overflow(account.clone()))?;
+            latest.last_position = event.position;
+        }
+        Ok(())
+    }
+
     /// The account's row of `day`, begun where the day before ended.
     fn on(&mut self, account: &AccountNumber, day: Date, at: Position) -> Result<&mut Latest, FoldError> {
         if !self.latest.holds(account) {

@@ -16,6 +16,7 @@ mod accounts;
 mod audit;
 mod beneficiaries;
 mod bodies;
+mod clearing;
 mod command_line;
 mod event_store;
 mod faults;

@@ -8,7 +8,7 @@
 mod reference;
 
 use bursar_commands::accounts::{self, NewAccount};
-use bursar_commands::payments::{self, Payee, Transfer};
+use bursar_commands::payments::{self, Known, Transfer};
 use bursar_commands::{CommandError, Committed, Context, SubmitError};
 use bursar_domain::kernel::UserId;
 use bursar_domain::payments::PaymentEvent;
@@ -81,9 +81,9 @@ impl Real<'_> {
                 payments::withdraw(journal, context, self.number(account), transfer(amount, dollars)).await
             }
             Ask::Pay { user, from, to, amount, dollars } => {
-                let (source, payee) =
-                    (owned(user, from).await?, Payee { account: self.number(to), name: None, save: false });
-                payments::transfer_internal(journal, context, &source, payee, transfer(amount, dollars)).await
+                let (source, to) = (owned(user, from).await?, self.number(to));
+                let (known, asked) = (Known::default(), transfer(amount, dollars));
+                payments::transfer_internal(journal, context, &source, to, known, asked).await
             }
             Ask::Save { user, from, to, amount } => {
                 let (source, destination) = (owned(user, from).await?, owned(user, to).await?);

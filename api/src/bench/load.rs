@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bursar_commands::journal::{Holding, Idempotency};
-use bursar_commands::payments::{self, Payee, Transfer};
-use bursar_commands::{Context, Owned};
+use bursar_commands::Context;
+use bursar_commands::journal::Idempotency;
+use bursar_commands::payments::{self, Known, Transfer};
 use bursar_domain::{Amount, Currency, Metadata};
 use bursar_projections::Projections;
 use hdrhistogram::Histogram;
@@ -89,6 +89,7 @@ pub(super) async fn journal(
             (bank.journal.clone(), Arc::clone(&bank.accounts), bank.sources.clone());
         tasks.spawn(async move {
             let mut latency = histogram()?;
+            let known = Known { name: Some("Bench Payer".to_owned()), save: false };
             let mut n = 0;
             while started.elapsed() < seconds {
                 let (payer, payee) = shape.pair(client, n);
@@ -99,9 +100,10 @@ pub(super) async fn journal(
                     idempotency: Some(Idempotency { key, fingerprint: key }),
                     ..Context::default()
                 };
-                let (source, payee) = order(&accounts, payer, payee);
+                let (source, payee) = (&accounts[payer], accounts[payee].number.clone());
                 let asked = Instant::now();
-                payments::transfer_internal(&journal, context, source, payee, one_kobo()?).await?;
+                payments::transfer_internal(&journal, context, source, payee, known.clone(), one_kobo()?)
+                    .await?;
                 latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
                 n += 1;
             }
@@ -113,11 +115,6 @@ pub(super) async fn journal(
         bank.caught_up(projections).await?;
     }
     Ok(Measured { clients, shape, latency, elapsed: started.elapsed() })
-}
-
-fn order(accounts: &[Owned<Holding>], payer: usize, payee: usize) -> (&Owned<Holding>, Payee) {
-    let account = accounts[payee].number.clone();
-    (&accounts[payer], Payee { account, name: Some("Bench Payer".to_owned()), save: false })
 }
 
 fn one_kobo() -> Result<Transfer, Error> {

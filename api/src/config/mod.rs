@@ -139,6 +139,14 @@ section! {
 }
 
 section! {
+    /// The ways money leaves the bank and comes into it.
+    Rails {
+        /// Seconds until the sandbox rail settles a payment.
+        sandbox_delay_seconds: u32 = 60,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -165,6 +173,7 @@ pub struct Config {
     pub limits: Limits,
     pub journal: JournalSection,
     pub projections: Projections,
+    pub rails: Rails,
     pub telemetry: Telemetry,
 }
 
@@ -179,6 +188,7 @@ impl Default for Config {
             limits: Limits::default(),
             journal: JournalSection::default(),
             projections: Projections::default(),
+            rails: Rails::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -200,6 +210,7 @@ impl Config {
         ("limits", Limits::DOCS),
         ("journal", JournalSection::DOCS),
         ("projections", Projections::DOCS),
+        ("rails", Rails::DOCS),
         ("telemetry", Telemetry::DOCS),
     ];
 }

@@ -6,7 +6,7 @@ use bursar_commands::accounts::{self, NewAccount};
 use bursar_commands::journal::Holding;
 use bursar_commands::keys::{Keys, due_key};
 use bursar_commands::passwords::{Password, Passwords};
-use bursar_commands::payments::{self, Payee, Transfer};
+use bursar_commands::payments::{self, Known, Transfer};
 use bursar_commands::{CommandError, Context, Journal, Owned, users};
 use bursar_domain::kernel::UserId;
 use bursar_domain::products::AccountType;
@@ -114,7 +114,9 @@ impl<'a> Seed<'a> {
     }
 
     async fn with_login(self, somebody: &people::Somebody) -> Result<Option<Customer>, Error> {
-        let user = self.person(somebody.first_name, somebody.last_name, somebody.email).await?;
+        let place = PEOPLE.iter().position(|other| other.email == somebody.email).unwrap_or(0);
+        let names = (somebody.first_name, somebody.last_name);
+        let user = self.person(names, somebody.email, place + 1).await?;
         let password = Password::chosen(PASSWORD.to_owned())?;
         let context = || origin(&format!("demo:{}", somebody.email));
         users::set_password(self.journal, self.passwords, context(), user, password).await?;
@@ -130,14 +132,14 @@ impl<'a> Seed<'a> {
     async fn customer(self, n: usize) -> Result<Customer, Error> {
         let (first, last) = people::name(n);
         let email = format!("{}.{}{n}@example.com", first.to_lowercase(), last.to_lowercase());
-        let user = self.person(first, last, &email).await?;
+        let user = self.person((first, last), &email, 1_000 + n).await?;
         let funds = 10_000_000 + i64::try_from(n % 17)? * 2_500_000;
         self.accounts(user, &format!("{first} {last}"), funds).await
     }
 
-    async fn person(self, first: &str, last: &str, email: &str) -> Result<UserId, Error> {
+    /// Their phone number is +234803 and `number` in seven digits.
+    async fn person(self, (first, last): (&str, &str), email: &str, number: usize) -> Result<UserId, Error> {
         let digits = self.keys.email_lookup(email);
-        let number = u32::from_le_bytes([digits[0], digits[1], digits[2], digits[3]]) % 10_000_000;
         let user = RegisterUser {
             first_name: first.to_owned(),
             last_name: last.to_owned(),
@@ -197,12 +199,12 @@ impl<'a> Seed<'a> {
         amount: i64,
         due: &str,
     ) -> Result<(), Error> {
-        let payee = Payee { account: payee.number.clone(), name: None, save: false };
         let made = payments::transfer_internal(
             self.journal,
             process(due),
             payer,
-            payee,
+            payee.number.clone(),
+            Known::default(),
             transfer(narration, amount)?,
         )
         .await;

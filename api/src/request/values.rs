@@ -42,6 +42,58 @@ impl<const MOST: usize> Field for Text<MOST> {
     }
 }
 
+/// A code or number of somebody else's making: letters, digits, `_` and `-`, upper case whatever was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code<const MOST: usize>(pub String);
+
+impl<const MOST: usize> From<Code<MOST>> for String {
+    fn from(code: Code<MOST>) -> Self {
+        code.0
+    }
+}
+
+impl<const MOST: usize> Field for Code<MOST> {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?.to_ascii_uppercase();
+        let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
+        if (1..=MOST).contains(&text.len()) && text.bytes().all(allowed) {
+            return Ok(Self(text));
+        }
+        Err(fault("MALFORMED", &format!("expected 1 to {MOST} letters, digits, _ or -")))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some(format!("^[A-Za-z0-9_-]{{1,{MOST}}}$"))))
+    }
+}
+
+/// A phone number, in its one international spelling (E.164).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phone(pub String);
+
+impl From<Phone> for String {
+    fn from(phone: Phone) -> Self {
+        phone.0
+    }
+}
+
+impl Field for Phone {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?;
+        let wrong =
+            || fault("MALFORMED", "expected a phone number with its country code, such as +2348030000001");
+        let number = phonenumber::parse(None, &text).map_err(|_| wrong())?;
+        if !text.trim_start().starts_with('+') || !phonenumber::is_valid(&number) {
+            return Err(wrong());
+        }
+        Ok(Self(number.format().mode(phonenumber::Mode::E164).to_string()))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some(r"^\+[0-9 ().-]{7,20}$")))
+    }
+}
+
 /// A password or token: kept out of every error, and bounded.
 pub struct Secret(pub String);
 

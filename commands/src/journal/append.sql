@@ -31,6 +31,14 @@ WITH appended AS (
     INSERT INTO claims (namespace, hash, holder)
     SELECT * FROM UNNEST($38::text[], $39::bytea[], $40::text[])
         ON CONFLICT (namespace, hash) DO NOTHING
+), ordered AS (
+    INSERT INTO schedule (task, subject, due_at)
+    SELECT * FROM UNNEST($42::text[], $43::text[], $44::timestamptz[])
+        ON CONFLICT (task, subject) DO UPDATE
+           SET due_at = excluded.due_at, attempts = 0, leased_until = NULL, last_error = NULL
+), dropped AS (
+    DELETE FROM schedule s USING UNNEST($45::text[], $46::text[]) AS d (task, subject)
+     WHERE s.task = d.task COLLATE "C" AND s.subject = d.subject COLLATE "C"
 )
 UPDATE head
    SET position = $41, recorded_at = $3

@@ -340,6 +340,11 @@ impl Journal {
         self.0.observers.0.write().unwrap_or_else(PoisonError::into_inner).push(observer);
     }
 
+    /// Connections to the journal's schema, for the schedule.
+    pub(crate) fn pool(&self) -> &PgPool {
+        &self.0.pool
+    }
+
     /// The clock and the randomness of the bank.
     #[must_use]
     pub fn sources(&self) -> &Sources {

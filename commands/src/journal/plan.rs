@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 
 use bursar_domain::codec::Codec;
+use bursar_domain::kernel::Text as CompactString;
 use bursar_domain::ledger::{self, Book, LedgerAccount};
-use bursar_domain::{AccountNumber, Event, Position, Recorded, Rejection, State, StreamId};
+use bursar_domain::{AccountNumber, Due, Event, Position, Recorded, Rejection, State, StreamId, When};
 use jiff::Timestamp;
 
 use super::cache::Layers;
@@ -83,6 +84,8 @@ pub(super) struct Plan {
     pub(super) keys: HashMap<[u8; 16], KeyRecord>,
     /// Values claimed, and by whom; later units of the batch see them.
     pub(super) claims: HashMap<ClaimedValue, String>,
+    /// What the events order (when) or take back (`None`), by task and aggregate; the last word counts.
+    pub(super) dues: HashMap<(&'static str, CompactString), Option<Timestamp>>,
     /// One for each unit, in order.
     pub(super) outcomes: Vec<Outcome>,
 }
@@ -291,6 +294,16 @@ impl Memory {
 
 impl Plan {
     fn remember(&mut self, unit: &Unit, first: Position, events: usize) {
+        for recorded in self.events.iter().rev().take(events).rev() {
+            for Due { task, when } in recorded.event.dues() {
+                let at = match when {
+                    When::Now => Some(recorded.recorded_at),
+                    When::At(at) => Some(at),
+                    When::Never => None,
+                };
+                self.dues.insert((task, recorded.stream.id.clone()), at);
+            }
+        }
         for claim in &unit.claims {
             self.claims.insert((claim.namespace, claim.hash), claim.holder.clone());
         }

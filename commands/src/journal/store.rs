@@ -189,7 +189,7 @@ pub(super) async fn turn_key_partitions(
     Ok(())
 }
 
-/// Appends a decided batch: events, balances, keys, claims and head, in one statement.
+/// Appends a decided batch: events, balances, keys, claims, due work and head, in one statement.
 pub(super) async fn append(
     connection: &mut PgConnection,
     plan: &Plan,
@@ -199,6 +199,7 @@ pub(super) async fn append(
     let Some(last) = plan.events.last() else { return Ok(()) };
     let events = EventColumns::of(plan)?;
     let (opened, moved) = AccountColumns::of(memory);
+    let (ordered, dropped) = DueColumns::of(plan);
     let keys: Vec<&[u8]> = plan.keys.keys().map(<[u8; 16]>::as_slice).collect();
     let prints: Vec<&[u8]> = plan.keys.values().map(|record| record.fingerprint.as_slice()).collect();
     let firsts: Vec<i64> = plan.keys.values().map(|record| record.first).collect();
@@ -249,6 +250,11 @@ pub(super) async fn append(
         &hashes as _,
         &holders as _,
         last.position,
+        &ordered.tasks as _,
+        &ordered.subjects as _,
+        &ordered.due as _,
+        &dropped.tasks as _,
+        &dropped.subjects as _,
     )
     .fetch_one(connection)
     .await?;
@@ -280,6 +286,28 @@ impl<'a> EventColumns<'a> {
             columns.metadata.push(metadata(recorded)?);
         }
         Ok(columns)
+    }
+}
+
+/// Work that a batch orders or takes back, a column each.
+#[derive(Default)]
+struct DueColumns<'a> {
+    tasks: Vec<&'a str>,
+    subjects: Vec<&'a str>,
+    due: Vec<jiff_sqlx::Timestamp>,
+}
+
+impl<'a> DueColumns<'a> {
+    /// What it orders, and what it takes back.
+    fn of(plan: &'a Plan) -> (Self, Self) {
+        let (mut ordered, mut dropped) = (Self::default(), Self::default());
+        for ((task, subject), at) in &plan.dues {
+            let columns = if at.is_some() { &mut ordered } else { &mut dropped };
+            columns.tasks.push(task);
+            columns.subjects.push(subject);
+            columns.due.extend(at.map(ToSqlx::to_sqlx));
+        }
+        (ordered, dropped)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -24,6 +25,16 @@ macro_rules! ids {
         impl $name {
             /// What every id of this kind begins with.
             pub const PREFIX: &'static str = concat!($prefix, "_");
+
+            /// When it was minted, UTC, whole milliseconds: the time in a UUIDv7.
+            #[must_use]
+            pub fn minted_at(self) -> Timestamp {
+                let millis = self.0.get_timestamp().map_or(0, |at| {
+                    let (seconds, nanos) = at.to_unix();
+                    seconds.saturating_mul(1_000).saturating_add(u64::from(nanos / 1_000_000))
+                });
+                i64::try_from(millis).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default()
+            }
 
             /// A fresh id, ordered by time.
             #[must_use]
@@ -74,6 +85,8 @@ ids! {
     UserId = "usr";
     /// A login and everything refreshed from it.
     SessionId = "ses";
+    /// A complaint about a payment.
+    DisputeId = "dsp";
     /// A movement of money.
     TransactionId = "txn";
 }
@@ -89,6 +102,13 @@ mod tests {
         assert_eq!(id.to_string().parse(), Ok(id));
         assert_eq!(id.to_string().parse::<UserId>(), Err(IdError));
         assert_eq!(id.to_string().to_uppercase().parse::<TransactionId>(), Err(IdError));
+    }
+
+    #[test]
+    fn an_id_knows_when_it_was_minted() {
+        let sources = sources();
+        let (before, id, after) = (sources.clock.now(), TransactionId::mint(&sources), sources.clock.now());
+        assert!(before <= id.minted_at() && id.minted_at() <= after);
     }
 
     #[test]

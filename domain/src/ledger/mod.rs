@@ -13,44 +13,21 @@
 //! ```
 
 mod account;
+mod chart;
 mod error;
 mod posting;
 #[cfg(test)]
 mod tests;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 pub use account::{AccountStatus, LedgerAccount, Terms};
+pub use chart::{Channel, Internal};
 pub use error::LedgerError;
 pub use posting::{Posting, Postings};
 
-use crate::kernel::{AccountNumber, Currency};
-
-/// The bank's own accounts. The chart is closed: a role that is not here cannot be posted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Internal {
-    /// Notes and coins in the tills.
-    Cash,
-}
-
-impl Internal {
-    /// Every role of the chart.
-    pub const ALL: &'static [Self] = &[Self::Cash];
-
-    /// The role's name inside an account number.
-    #[must_use]
-    pub const fn role(self) -> &'static str {
-        match self {
-            Self::Cash => "cash",
-        }
-    }
-
-    /// Its account in `currency`.
-    #[must_use]
-    pub fn account(self, currency: Currency) -> AccountNumber {
-        AccountNumber::internal(self.role(), currency)
-    }
-}
+use crate::kernel::AccountNumber;
 
 /// What an event does to the ledger.
 #[derive(Debug)]
@@ -76,7 +53,18 @@ pub enum Effect<'a> {
         /// Whether debits count toward the payer's daily and monthly limits (own transfers,
         /// reversals and the bank's own bookings do not).
         limited: bool,
+        /// What is reserved by it, or free again.
+        hold: Option<Hold>,
     },
+}
+
+/// A change of what is reserved on an account: in its balance, and not available.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The account.
+    pub account: AccountNumber,
+    /// Minor units: positive reserves, negative frees.
+    pub change: i64,
 }
 
 impl Effect<'_> {
@@ -84,7 +72,9 @@ impl Effect<'_> {
     pub fn accounts(&self) -> impl Iterator<Item = &AccountNumber> {
         let (one, lines) = match self {
             Self::Open { number, .. } | Self::SetStatus { number, .. } => (Some(number), None),
-            Self::Post { postings, .. } => (None, Some(postings.iter())),
+            Self::Post { postings, hold, .. } => {
+                (hold.as_ref().map(|hold| &hold.account), Some(postings.iter()))
+            }
         };
         one.into_iter().chain(lines.into_iter().flatten().map(|line| &line.account))
     }
@@ -110,7 +100,16 @@ pub fn apply(book: &mut impl Book, effect: Effect<'_>, at: Timestamp) -> Result<
     match effect {
         Effect::Open { number, terms } => open(book, &number, terms),
         Effect::SetStatus { number, status } => set_status(book, &number, status),
-        Effect::Post { postings, limited } => post(book, postings, limited, at),
+        Effect::Post { postings, limited, hold } => {
+            // What is freed may be part of what is paid; what is reserved must have come in first.
+            let (freed, reserved) = match hold {
+                Some(hold) if hold.change < 0 => (Some(hold), None),
+                other => (None, other),
+            };
+            change_hold(book, freed)?;
+            post(book, postings, limited, at)?;
+            change_hold(book, reserved)
+        }
     }
 }
 
@@ -139,6 +138,15 @@ fn set_status(
     Ok(())
 }
 
+fn change_hold(book: &mut impl Book, hold: Option<Hold>) -> Result<(), LedgerError> {
+    let Some(hold) = hold else { return Ok(()) };
+    let mut account = known(book, &hold.account)?;
+    account.holds =
+        account.holds.checked_add(hold.change).filter(|holds| *holds >= 0).ok_or(LedgerError::Overflow)?;
+    book.put(&hold.account, account);
+    Ok(())
+}
+
 fn post(
     book: &mut impl Book,
     postings: &mut Postings,
@@ -160,8 +168,7 @@ fn post(
 
 /// The bank's own accounts exist from their first posting on, as long as the chart names them.
 fn first_use(posting: &Posting) -> Result<LedgerAccount, LedgerError> {
-    let on_the_chart = Internal::ALL.iter().any(|role| role.account(posting.currency) == posting.account);
-    if on_the_chart {
+    if Internal::of(&posting.account, posting.currency).is_some() {
         Ok(LedgerAccount::internal(posting.currency))
     } else {
         Err(LedgerError::UnknownAccount { account: posting.account.clone() })

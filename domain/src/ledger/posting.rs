@@ -36,6 +36,19 @@ impl Postings {
         Self(vec![line(from, -amount.minor()), line(to, amount.minor())])
     }
 
+    /// Adds `amount` from one account to another.
+    #[must_use]
+    pub fn and(
+        mut self,
+        from: &AccountNumber,
+        to: &AccountNumber,
+        amount: Amount,
+        currency: Currency,
+    ) -> Self {
+        self.0.extend(Self::transfer(from, to, amount, currency).0);
+        self
+    }
+
     /// Postings as given; [`check_balanced`](Self::check_balanced) decides whether they hold.
     #[must_use]
     pub const fn from_lines(lines: Vec<Posting>) -> Self {

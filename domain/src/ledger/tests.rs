@@ -62,7 +62,7 @@ fn move_money(
 ) -> Result<(), LedgerError> {
     let amount = Amount::try_from(minor).unwrap();
     let mut postings = Postings::transfer(from, to, amount, Currency::NGN);
-    apply(book, Effect::Post { postings: &mut postings, limited }, at(day))
+    apply(book, Effect::Post { postings: &mut postings, limited, hold: None }, at(day))
 }
 
 fn fund(book: &mut Map, n: usize, minor: i64) {
@@ -79,7 +79,7 @@ fn each_posting_is_stamped_with_the_balance_after_it() {
     fund(&mut book, 0, 1000);
     let amount = Amount::try_from(300).unwrap();
     let mut postings = Postings::transfer(&number(0), &number(1), amount, Currency::NGN);
-    apply(&mut book, Effect::Post { postings: &mut postings, limited: true }, at(1)).unwrap();
+    apply(&mut book, Effect::Post { postings: &mut postings, limited: true, hold: None }, at(1)).unwrap();
     assert_eq!(postings.iter().map(|p| p.balance).collect::<Vec<_>>(), [700, 300]);
 }
 
@@ -112,7 +112,8 @@ fn daily_and_monthly_limits_start_afresh() {
     let december = jiff::civil::date(2026, 12, 1).at(0, 0, 0, 0);
     let december = december.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
     let mut postings = Postings::transfer(&a, &b, Amount::try_from(100).unwrap(), Currency::NGN);
-    let result = apply(&mut book, Effect::Post { postings: &mut postings, limited: true }, december);
+    let result =
+        apply(&mut book, Effect::Post { postings: &mut postings, limited: true, hold: None }, december);
     assert_eq!(code(result), "OK");
 }
 
@@ -150,7 +151,7 @@ fn postings_that_do_not_balance_never_enter() {
         vec![line(0, -5, Currency::NGN), line(1, 5, dollars)],
     ] {
         let mut postings = Postings::from_lines(lines);
-        let effect = Effect::Post { postings: &mut postings, limited: true };
+        let effect = Effect::Post { postings: &mut postings, limited: true, hold: None };
         assert_eq!(code(apply(&mut bank(&terms()), effect, at(1))), "UNBALANCED");
     }
 }
@@ -179,7 +180,7 @@ fn a_foreign_currency_is_refused() {
     let dollars = Currency::try_from("USD").unwrap();
     let cash = Internal::Cash.account(dollars);
     let mut postings = Postings::transfer(&cash, &number(0), Amount::try_from(5).unwrap(), dollars);
-    let result = apply(&mut book, Effect::Post { postings: &mut postings, limited: true }, at(1));
+    let result = apply(&mut book, Effect::Post { postings: &mut postings, limited: true, hold: None }, at(1));
     assert_eq!(code(result), "CURRENCY_MISMATCH");
 }
 

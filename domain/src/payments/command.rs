@@ -1,7 +1,9 @@
 //! What a payment can be asked.
 
-use super::{Completed, PaymentError, PaymentKind};
-use crate::kernel::{AccountNumber, Amount, Currency, Personal, UserId};
+use jiff::SignedDuration;
+
+use super::{Completed, Outside, PaymentError, PaymentKind};
+use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
 use crate::ledger::{Internal, Postings};
 
 /// Commands to a payment.
@@ -9,6 +11,49 @@ use crate::ledger::{Internal, Postings};
 pub enum PaymentCommand {
     /// Make it.
     Pay(Box<Pay>),
+    /// The rail says that it has arrived.
+    Settle,
+    /// The rail says that it has come back.
+    Return {
+        /// Why, in the rail's words.
+        reason: String,
+    },
+    /// A transaction in the same unit undoes it.
+    Reverse {
+        /// That transaction.
+        by: TransactionId,
+        /// Who wants it.
+        party: Party,
+        /// How long ago it was made.
+        age: SignedDuration,
+    },
+    /// Say that it was wrong.
+    Dispute {
+        /// The dispute, in the same unit.
+        dispute_id: DisputeId,
+        /// How much of it.
+        amount: Amount,
+        /// How long ago the payment was made.
+        age: SignedDuration,
+    },
+    /// The dispute is over.
+    EndDispute {
+        /// The dispute, in the same unit.
+        dispute_id: DisputeId,
+        /// The transaction in the same unit that gives the money back; none when the payer was wrong.
+        refunded_by: Option<TransactionId>,
+    },
+}
+
+/// Who wants a payment undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Party {
+    /// Whoever paid.
+    Payer,
+    /// Whoever was paid: a refund.
+    Payee,
+    /// The bank.
+    Staff,
 }
 
 /// A payment to be made.
@@ -24,47 +69,103 @@ pub struct Pay {
     pub destination: AccountNumber,
     /// The payee's name as the payer gave it.
     pub destination_name: Option<String>,
+    /// Who is at the other end, when it is outside the bank.
+    pub outside: Option<Outside>,
     /// How much.
     pub amount: Amount,
     /// In which currency; both accounts must have it.
     pub currency: Currency,
+    /// What the bank takes for it (or gives back, in a reversal).
+    pub fee: Option<Amount>,
     /// What it is for, free text.
     pub narration: Option<String>,
     /// The payer's own reference; not unique.
     pub reference: String,
     /// Whether the payer asked to keep the payee as a beneficiary.
     pub save_as_beneficiary: bool,
+    /// The payment that this one undoes or refunds.
+    pub undoes: Option<TransactionId>,
 }
 
 impl Pay {
+    /// A payment between two accounts of this bank, with nothing but what every payment has.
+    #[must_use]
+    pub const fn between(
+        kind: PaymentKind,
+        source: AccountNumber,
+        destination: AccountNumber,
+        amount: Amount,
+        currency: Currency,
+        reference: String,
+    ) -> Self {
+        Self {
+            kind,
+            payer: None,
+            source,
+            destination,
+            destination_name: None,
+            outside: None,
+            amount,
+            currency,
+            fee: None,
+            narration: None,
+            reference,
+            save_as_beneficiary: false,
+            undoes: None,
+        }
+    }
+
     /// The event, if source and destination fit the kind.
     pub(super) fn check(self) -> Result<Completed, PaymentError> {
         if self.source == self.destination {
             return Err(PaymentError::SameAccount);
         }
-        let cash = Internal::Cash.account(self.currency);
-        let fits = match self.kind {
-            PaymentKind::Internal | PaymentKind::Own => {
-                !self.source.is_internal() && !self.destination.is_internal()
-            }
-            PaymentKind::Deposit => self.source == cash && !self.destination.is_internal(),
-            PaymentKind::Withdrawal => !self.source.is_internal() && self.destination == cash,
-        };
-        if !fits {
+        if !self.fits() {
             return Err(PaymentError::WrongAccounts);
         }
         Ok(Completed {
-            postings: Postings::transfer(&self.source, &self.destination, self.amount, self.currency),
+            postings: self.postings(),
             kind: self.kind,
             payer: self.payer,
             source: self.source,
             destination: self.destination,
             destination_name: self.destination_name.map(Personal::new),
+            outside: self.outside,
             amount: self.amount,
             currency: self.currency,
+            fee: self.fee,
             narration: self.narration,
             reference: self.reference,
             save_as_beneficiary: self.save_as_beneficiary,
+            undoes: self.undoes,
         })
+    }
+
+    fn fits(&self) -> bool {
+        let is = |account: &AccountNumber, role: &Internal| *account == role.account(self.currency);
+        let settlement = self.outside.as_ref().map(|outside| Internal::Settlement(outside.channel()));
+        let settles = |account| settlement.as_ref().is_some_and(|role| is(account, role));
+        let (from_customer, to_customer) = (!self.source.is_internal(), !self.destination.is_internal());
+        match self.kind {
+            PaymentKind::Internal | PaymentKind::Own => from_customer && to_customer,
+            PaymentKind::Deposit => is(&self.source, &Internal::Cash) && to_customer,
+            PaymentKind::Withdrawal => from_customer && is(&self.destination, &Internal::Cash),
+            PaymentKind::External | PaymentKind::Mwallet | PaymentKind::Bills => {
+                from_customer && settles(&self.destination)
+            }
+            PaymentKind::CardFunding | PaymentKind::MwalletFunding => settles(&self.source) && to_customer,
+            PaymentKind::Reversal | PaymentKind::Refund => to_customer && self.undoes.is_some(),
+        }
+    }
+
+    /// The fee is in lines of its own; a reversal gives it back.
+    fn postings(&self) -> Postings {
+        let postings = Postings::transfer(&self.source, &self.destination, self.amount, self.currency);
+        let Some(fee) = self.fee else { return postings };
+        let income = Internal::FeeIncome.account(self.currency);
+        match self.kind {
+            PaymentKind::Reversal => postings.and(&income, &self.destination, fee, self.currency),
+            _ => postings.and(&self.source, &income, fee, self.currency),
+        }
     }
 }

@@ -2,17 +2,56 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::aggregate::{AggregateEvent, names};
+use super::outside::Outside;
+use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
-use crate::kernel::{AccountNumber, Amount, Currency, Personal, UserId};
-use crate::ledger::{Effect, Postings};
+use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
+use crate::ledger::{Effect, Hold, Postings};
+
+/// The task of handing a payment to its rail and asking what became of it.
+pub const CLEAR: &str = "payment.clear";
+/// The task of telling the customer that a payment came back.
+pub const TELL_RETURNED: &str = "payment.tell_returned";
 
 /// Events of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentEvent {
-    /// The money has moved.
+    /// The money has moved; when it leaves the bank or comes in, it is now on its way.
     Completed(Box<Completed>),
+    /// It has arrived.
+    Settled(Box<Cleared>),
+    /// It came back, and so did the money.
+    Returned(Box<Cleared>),
+    /// A transaction of its own has undone it.
+    Reversed {
+        /// That transaction.
+        by: TransactionId,
+    },
+    /// The payer says that it was wrong.
+    Disputed {
+        /// The dispute.
+        dispute_id: DisputeId,
+        /// How much of it, minor units.
+        amount: Amount,
+    },
+    /// The dispute is over.
+    DisputeEnded {
+        /// The dispute.
+        dispute_id: DisputeId,
+        /// The transaction that gave money back, when the payer was right.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refund: Option<Refund>,
+    },
+}
+
+/// Money given back after a dispute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refund {
+    /// The transaction.
+    pub by: TransactionId,
+    /// How much, minor units.
+    pub amount: Amount,
 }
 
 crate::spelled! {
@@ -26,6 +65,20 @@ crate::spelled! {
         Deposit = "DEPOSIT",
         /// Cash handed out at a till.
         Withdrawal = "WITHDRAWAL",
+        /// A customer and an account of another bank.
+        External = "EXTERNAL",
+        /// A customer and a mobile wallet.
+        Mwallet = "MWALLET",
+        /// A customer and a biller.
+        Bills = "BILLS",
+        /// A card of the customer's and their account.
+        CardFunding = "CARD_FUNDING",
+        /// A mobile wallet of the customer's and their account.
+        MwalletFunding = "MWALLET_FUNDING",
+        /// What undoes another payment.
+        Reversal = "REVERSAL",
+        /// What gives money back after a dispute.
+        Refund = "REFUND",
     }
 }
 
@@ -44,10 +97,16 @@ pub struct Completed {
     /// The payee's name as the payer gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination_name: Option<Personal<String>>,
+    /// Who is at the other end, when it is outside the bank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
     /// How much.
     pub amount: Amount,
     /// In which currency.
     pub currency: Currency,
+    /// What the bank takes for it, in postings of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fee: Option<Amount>,
     /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub narration: Option<String>,
@@ -56,8 +115,90 @@ pub struct Completed {
     /// Whether the payer asked to keep the payee as a beneficiary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub save_as_beneficiary: bool,
+    /// The payment that this one undoes or refunds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<TransactionId>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
+}
+
+/// What became of a payment that was on its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// The payment's reference.
+    pub reference: String,
+    /// Why it came back, in the rail's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What is free again on the customer's account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<Hold>,
+    /// The double entry, each line with the balance after it.
+    pub postings: Postings,
+}
+
+/// Money that moved, whatever event moved it.
+#[derive(Debug, Clone, Copy)]
+pub struct Movement<'a> {
+    /// Why it moved.
+    pub cause: Cause,
+    /// The double entry.
+    pub postings: &'a Postings,
+    /// What it reserves on an account (positive) or frees (negative): account and minor units.
+    pub hold: Option<(&'a AccountNumber, i64)>,
+    /// The payer's reference.
+    pub reference: &'a str,
+    /// What it was for, or why it came back.
+    pub narration: Option<&'a str>,
+}
+
+impl<'a> Movement<'a> {
+    /// Every account that it touches, some of them more than once.
+    pub fn accounts(self) -> impl Iterator<Item = &'a AccountNumber> {
+        self.postings.iter().map(|line| &line.account).chain(self.hold.map(|(account, _)| account))
+    }
+
+    /// The account at the other end of a line.
+    #[must_use]
+    pub fn counterparty(self, line: usize) -> Option<&'a AccountNumber> {
+        // Lines come in pairs: from, to.
+        self.postings.iter().nth(line ^ 1).map(|other| &other.account)
+    }
+}
+
+/// Why money moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A payment of this kind.
+    Payment(PaymentKind),
+    /// A payment arrived.
+    Settlement,
+    /// A payment came back.
+    Return,
+}
+
+impl PaymentKind {
+    /// Whether the money is on its way for a while, and may come back.
+    #[must_use]
+    pub const fn clears(self) -> bool {
+        match self {
+            Self::External | Self::Mwallet | Self::Bills | Self::CardFunding | Self::MwalletFunding => true,
+            Self::Internal | Self::Own | Self::Deposit | Self::Withdrawal | Self::Reversal | Self::Refund => {
+                false
+            }
+        }
+    }
+
+    /// Whether it brings money from outside to a customer.
+    #[must_use]
+    pub const fn funds(self) -> bool {
+        matches!(self, Self::CardFunding | Self::MwalletFunding)
+    }
+
+    /// Whether daily and monthly limits count it.
+    const fn is_limited(self) -> bool {
+        !matches!(self, Self::Own | Self::Reversal | Self::Refund)
+    }
 }
 
 impl Completed {
@@ -66,7 +207,53 @@ impl Completed {
     pub fn payee(&self) -> Option<Payee> {
         match self.kind {
             PaymentKind::Internal => Some(Payee::Internal { account_number: self.destination.clone() }),
-            PaymentKind::Own | PaymentKind::Deposit | PaymentKind::Withdrawal => None,
+            PaymentKind::External | PaymentKind::Mwallet | PaymentKind::Bills => {
+                self.outside.as_ref().and_then(Outside::payee)
+            }
+            PaymentKind::Own
+            | PaymentKind::Deposit
+            | PaymentKind::Withdrawal
+            | PaymentKind::CardFunding
+            | PaymentKind::MwalletFunding
+            | PaymentKind::Reversal
+            | PaymentKind::Refund => None,
+        }
+    }
+
+    /// The customer's account that is concerned when the payment comes back.
+    #[must_use]
+    pub const fn customer(&self) -> &AccountNumber {
+        if self.kind.funds() { &self.destination } else { &self.source }
+    }
+}
+
+impl PaymentEvent {
+    /// The money that the event moved.
+    #[must_use]
+    pub fn movement(&self) -> Option<Movement<'_>> {
+        match self {
+            Self::Completed(made) => Some(Movement {
+                cause: Cause::Payment(made.kind),
+                postings: &made.postings,
+                hold: made.kind.funds().then_some((&made.destination, made.amount.minor())),
+                reference: &made.reference,
+                narration: made.narration.as_deref(),
+            }),
+            Self::Settled(cleared) => Some(cleared.movement(Cause::Settlement)),
+            Self::Returned(cleared) => Some(cleared.movement(Cause::Return)),
+            Self::Reversed { .. } | Self::Disputed { .. } | Self::DisputeEnded { .. } => None,
+        }
+    }
+}
+
+impl Cleared {
+    fn movement(&self, cause: Cause) -> Movement<'_> {
+        Movement {
+            cause,
+            postings: &self.postings,
+            hold: self.release.as_ref().map(|release| (&release.account, release.change)),
+            reference: &self.reference,
+            narration: self.reason.as_deref(),
         }
     }
 }
@@ -74,14 +261,39 @@ impl Completed {
 impl AggregateEvent for PaymentEvent {
     names! {
         Completed = "payment.completed",
+        Settled = "payment.settled",
+        Returned = "payment.returned",
+        Reversed = "payment.reversed",
+        Disputed = "payment.disputed",
+        DisputeEnded = "payment.dispute_ended",
+    }
+
+    fn dues(&self) -> Vec<Due> {
+        let due = |task, when| Due { task, when };
+        match self {
+            Self::Completed(made) if made.kind.clears() => vec![due(CLEAR, When::Now)],
+            Self::Returned(_) => vec![due(CLEAR, When::Never), due(TELL_RETURNED, When::Now)],
+            Self::Settled(_) | Self::Reversed { .. } => vec![due(CLEAR, When::Never)],
+            Self::Completed(_) | Self::Disputed { .. } | Self::DisputeEnded { .. } => Vec::new(),
+        }
     }
 
     fn effect(&mut self, _stream: &str) -> Option<Effect<'_>> {
         match self {
-            Self::Completed(completed) => Some(Effect::Post {
-                limited: completed.kind != PaymentKind::Own,
-                postings: &mut completed.postings,
+            Self::Completed(made) => Some(Effect::Post {
+                limited: made.kind.is_limited(),
+                hold: made
+                    .kind
+                    .funds()
+                    .then(|| Hold { account: made.destination.clone(), change: made.amount.minor() }),
+                postings: &mut made.postings,
             }),
+            Self::Settled(cleared) | Self::Returned(cleared) => Some(Effect::Post {
+                limited: false,
+                hold: cleared.release.clone(),
+                postings: &mut cleared.postings,
+            }),
+            Self::Reversed { .. } | Self::Disputed { .. } | Self::DisputeEnded { .. } => None,
         }
     }
 }

@@ -1,18 +1,34 @@
-//! Payments: one event each, carrying balanced postings.
+//! Payments: one event moves the money, carrying balanced postings. A payment that leaves the bank is then on its way,
+//! until its rail says that it has arrived or come back.
+//!
+//! ```text
+//!   Absent --pay--> Made                                   inside the bank: final
+//!          '------> Clearing --settle--> Settled           outside: debited, in the settlement account of the rail
+//!                       |----return----> Returned          credited again
+//!   Made, Clearing ----reverse---------> Reversed          by a transaction of its own
+//! ```
 
 mod command;
 mod error;
 mod event;
+mod outside;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 use serde::{Deserialize, Serialize};
 
-pub use command::{Pay, PaymentCommand};
+pub use command::{Party, Pay, PaymentCommand};
 pub use error::PaymentError;
-pub use event::{Completed, PaymentEvent, PaymentKind};
+pub use event::{
+    CLEAR, Cause, Cleared, Completed, Movement, PaymentEvent, PaymentKind, Refund, TELL_RETURNED,
+};
+pub use outside::Outside;
+pub use undo::{DISPUTE_DAYS, REVERSAL_MINUTES};
 
 use crate::aggregate::Aggregate;
+use crate::kernel::{Amount, DisputeId, TransactionId, UserId};
+use crate::ledger::{Hold, Internal, Postings};
 
 /// A payment, by its transaction id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +36,87 @@ pub enum Payment {
     /// Not made.
     #[default]
     Absent,
-    /// Made, final.
-    Completed(Box<Completed>),
+    /// Made inside the bank.
+    Made(Box<Made>),
+    /// Debited or credited, and on its way.
+    Clearing(Box<Made>),
+    /// It has arrived.
+    Settled(Box<Made>),
+    /// It came back.
+    Returned(Box<Made>),
+    /// Undone.
+    Reversed(Box<Made>),
+}
+
+/// A payment that was made, and what was said about it since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// How it was made.
+    pub completed: Completed,
+    /// The complaint that is open, and how much it is about.
+    pub dispute: Option<(DisputeId, Amount)>,
+    /// What was given back after disputes, minor units.
+    pub refunded: i64,
+    /// The transaction that undid it.
+    pub reversed_by: Option<TransactionId>,
+}
+
+impl Payment {
+    /// How it was made, in whatever state it is.
+    #[must_use]
+    pub const fn made(&self) -> Option<&Made> {
+        match self {
+            Self::Absent => None,
+            Self::Made(made)
+            | Self::Clearing(made)
+            | Self::Settled(made)
+            | Self::Returned(made)
+            | Self::Reversed(made) => Some(made),
+        }
+    }
+
+    /// Its state as the interface spells it.
+    #[must_use]
+    pub const fn state(&self) -> &'static str {
+        match self {
+            Self::Absent => "ABSENT",
+            Self::Made(_) => "COMPLETED",
+            Self::Clearing(_) => "CLEARING",
+            Self::Settled(_) => "SETTLED",
+            Self::Returned(_) => "RETURNED",
+            Self::Reversed(_) => "REVERSED",
+        }
+    }
+
+    const fn refuse(&self) -> PaymentError {
+        match self {
+            Self::Absent => PaymentError::Unknown,
+            _ => PaymentError::InvalidState { state: self.state() },
+        }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Made)) -> Self {
+        match &mut self {
+            Self::Absent => {}
+            Self::Made(made)
+            | Self::Clearing(made)
+            | Self::Settled(made)
+            | Self::Returned(made)
+            | Self::Reversed(made) => change(made),
+        }
+        self
+    }
+
+    fn into_made(self) -> Option<Box<Made>> {
+        match self {
+            Self::Absent => None,
+            Self::Made(made)
+            | Self::Clearing(made)
+            | Self::Settled(made)
+            | Self::Returned(made)
+            | Self::Reversed(made) => Some(made),
+        }
+    }
 }
 
 impl Aggregate for Payment {
@@ -35,13 +130,107 @@ impl Aggregate for Payment {
             (Self::Absent, PaymentCommand::Pay(pay)) => {
                 Ok(vec![PaymentEvent::Completed(Box::new(pay.check()?))])
             }
-            (Self::Completed(_), PaymentCommand::Pay(_)) => Err(PaymentError::AlreadyMade),
+            (_, PaymentCommand::Pay(_)) => Err(PaymentError::AlreadyMade),
+            (Self::Clearing(made), PaymentCommand::Settle) => {
+                Ok(vec![PaymentEvent::Settled(Box::new(made.settle()))])
+            }
+            (Self::Clearing(made), PaymentCommand::Return { reason }) => {
+                Ok(vec![PaymentEvent::Returned(Box::new(made.come_back(reason)))])
+            }
+            // A rail that answers twice says nothing new.
+            (Self::Settled(_), PaymentCommand::Settle)
+            | (Self::Returned(_), PaymentCommand::Return { .. }) => Ok(Vec::new()),
+            (_, PaymentCommand::Settle | PaymentCommand::Return { .. }) => Err(self.refuse()),
+            (_, PaymentCommand::Reverse { by, party, age }) => {
+                self.check_reversal(party, age)?;
+                Ok(vec![PaymentEvent::Reversed { by }])
+            }
+            (_, PaymentCommand::Dispute { dispute_id, amount, age }) => {
+                self.check_dispute(amount, age)?;
+                Ok(vec![PaymentEvent::Disputed { dispute_id, amount }])
+            }
+            (_, PaymentCommand::EndDispute { dispute_id, refunded_by }) => {
+                let amount = self.disputed(dispute_id)?;
+                let refund = refunded_by.map(|by| Refund { by, amount });
+                Ok(vec![PaymentEvent::DisputeEnded { dispute_id, refund }])
+            }
         }
     }
 
     fn evolve(&mut self, event: &PaymentEvent) {
-        match event {
-            PaymentEvent::Completed(completed) => *self = Self::Completed(completed.clone()),
+        let before = std::mem::take(self);
+        *self = match event {
+            PaymentEvent::Completed(completed) => {
+                let made =
+                    Made { completed: (**completed).clone(), dispute: None, refunded: 0, reversed_by: None };
+                let state = if completed.kind.clears() { Self::Clearing } else { Self::Made };
+                state(Box::new(made))
+            }
+            PaymentEvent::Settled(_) => before.into_made().map_or(Self::Absent, Self::Settled),
+            PaymentEvent::Returned(_) => before.into_made().map_or(Self::Absent, Self::Returned),
+            PaymentEvent::Reversed { by } => {
+                let undone = before.with(|made| made.reversed_by = Some(*by)).into_made();
+                undone.map_or(Self::Absent, Self::Reversed)
+            }
+            PaymentEvent::Disputed { dispute_id, amount } => {
+                before.with(|made| made.dispute = Some((*dispute_id, *amount)))
+            }
+            PaymentEvent::DisputeEnded { refund, .. } => before.with(|made| {
+                made.dispute = None;
+                made.refunded += refund.map_or(0, |refund| refund.amount.minor());
+            }),
+        };
+    }
+
+    fn owner(&self) -> Option<UserId> {
+        self.made().and_then(|made| made.completed.payer)
+    }
+}
+
+impl Made {
+    /// The rail has paid out of the bank's money, or paid into it.
+    fn settle(&self) -> Cleared {
+        let payment = &self.completed;
+        let nostro = Internal::Nostro.account(payment.currency);
+        let postings = if payment.kind.funds() {
+            Postings::transfer(&nostro, &payment.source, payment.amount, payment.currency)
+        } else {
+            Postings::transfer(&payment.destination, &nostro, payment.amount, payment.currency)
+        };
+        Cleared { reference: payment.reference.clone(), reason: None, release: self.release(), postings }
+    }
+
+    /// The money goes back where it came from, and the fee with it. What a dispute gave back already is the bank's.
+    fn come_back(&self, reason: String) -> Cleared {
+        let payment = &self.completed;
+        let currency = payment.currency;
+        let (income, chargebacks) =
+            (Internal::FeeIncome.account(currency), Internal::Chargebacks.account(currency));
+        let mut postings = Postings::default();
+        for (from, to, minor) in [
+            (&payment.destination, &payment.source, payment.amount.minor() - self.refunded),
+            (&payment.destination, &chargebacks, self.refunded),
+            (&income, &payment.source, payment.fee.map_or(0, Amount::minor)),
+        ] {
+            // Nothing to give back is no line.
+            if let Ok(amount) = Amount::try_from(minor) {
+                postings = postings.and(from, to, amount, currency);
+            }
         }
+        Cleared {
+            reference: payment.reference.clone(),
+            reason: Some(reason),
+            release: self.release(),
+            postings,
+        }
+    }
+
+    /// What a funding had reserved.
+    fn release(&self) -> Option<Hold> {
+        let payment = &self.completed;
+        payment
+            .kind
+            .funds()
+            .then(|| Hold { account: payment.destination.clone(), change: -payment.amount.minor() })
     }
 }

@@ -4,18 +4,8 @@ use crate::kernel::{AccountNumber, Amount, Currency};
 use crate::ledger::Postings;
 
 fn pay(kind: PaymentKind, source: &str, destination: &str) -> Pay {
-    Pay {
-        kind,
-        payer: None,
-        source: source.into(),
-        destination: destination.into(),
-        destination_name: None,
-        amount: Amount::try_from(500).unwrap(),
-        currency: Currency::NGN,
-        narration: None,
-        reference: "RENT".into(),
-        save_as_beneficiary: false,
-    }
+    let amount = Amount::try_from(500).unwrap();
+    Pay::between(kind, source.into(), destination.into(), amount, Currency::NGN, "RENT".into())
 }
 
 fn command(kind: PaymentKind, source: &str, destination: &str) -> PaymentCommand {

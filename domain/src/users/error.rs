@@ -5,6 +5,8 @@ crate::rejections! {
     pub enum UserError {
         /// No user of that id.
         Unknown: NotFound "NOT_FOUND" = "no such user",
+        /// A phone number that is not theirs.
+        ForeignPhone: Unprocessable "PHONE_NOT_YOURS" = "the phone number is not the one you are known by",
         /// Not in this state.
         InvalidState {
             /// The state they are in.

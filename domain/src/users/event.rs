@@ -55,6 +55,7 @@ impl Registered {
             first_name: self.first_name.clone(),
             last_name: self.last_name.clone(),
             email: self.email.clone(),
+            phone_number: self.phone_number.clone(),
             password_hash: None,
             staff_permissions: BTreeSet::new(),
         }

@@ -38,6 +38,8 @@ pub struct Person {
     pub last_name: Personal<String>,
     /// Where mail goes.
     pub email: Personal<String>,
+    /// E.164.
+    pub phone_number: Personal<String>,
     /// Argon2id hash of the password (PHC string); none until one is set.
     pub password_hash: Option<Personal<String>>,
     /// What staff granted beyond a customer's permissions.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use bursar_domain::accounts::{AccountEvent, Opened, SavingsPlan};
 use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::{AccountStatus, Posting};
-use bursar_domain::payments::PaymentEvent;
+use bursar_domain::payments::Movement;
 use bursar_domain::products::AccountType;
 use bursar_domain::{AccountNumber, Currency, Event, Kind, Position, Recorded};
 use jiff::Timestamp;
@@ -148,13 +148,20 @@ struct Standing {
 }
 
 impl Standing {
+    fn hold(&mut self, account: &AccountNumber, change: i64, event: &Recorded) -> Result<(), FoldError> {
+        let available = self.available_balance.checked_sub(change);
+        self.available_balance = available.ok_or_else(|| FoldError::Overflow(account.clone()))?;
+        self.last_position = event.position;
+        Ok(())
+    }
+
     fn post(&mut self, posting: &Posting, event: &Recorded) -> Result<(), FoldError> {
         let expected = i128::from(self.ledger_balance) + i128::from(posting.amount);
         if expected != i128::from(posting.balance) {
             let account = posting.account.clone();
             return Err(FoldError::BrokenBalance { account, expected, found: posting.balance });
         }
-        // What is available moves with the balance: holds and terms are not touched by a posting.
+        // What is available moves with the balance: terms are not touched by a posting.
         let available = self.available_balance.checked_add(posting.amount);
         self.available_balance = available.ok_or_else(|| FoldError::Overflow(posting.account.clone()))?;
         self.ledger_balance = posting.balance;
@@ -210,13 +217,7 @@ impl ReadModel for Accounts {
             }
             Event::Account(AccountEvent::Frozen { .. }) => self.set_status(event, AccountStatus::Frozen),
             Event::Account(AccountEvent::Unfrozen { .. }) => self.set_status(event, AccountStatus::Active),
-            Event::Payment(PaymentEvent::Completed(payment)) => {
-                let customers = payment.postings.iter().filter(|line| !line.account.is_internal());
-                for posting in customers {
-                    self.standing(&posting.account)?.post(posting, event)?;
-                }
-                Ok(())
-            }
+            Event::Payment(payment) => payment.movement().map_or(Ok(()), |moved| self.moved(moved, event)),
             _ => Ok(()),
         }
     }
@@ -240,6 +241,16 @@ impl Accounts {
         self.standings.change(number).ok_or_else(|| FoldError::UnknownAccount(number.clone()))
     }
 
+    fn moved(&mut self, moved: Movement<'_>, event: &Recorded) -> Result<(), FoldError> {
+        for posting in moved.postings.iter().filter(|line| !line.account.is_internal()) {
+            self.standing(&posting.account)?.post(posting, event)?;
+        }
+        if let Some((account, change)) = moved.hold {
+            self.standing(account)?.hold(account, change, event)?;
+        }
+        Ok(())
+    }
+
     fn set_status(&mut self, event: &Recorded, status: AccountStatus) -> Result<(), FoldError> {
         let standing = self.standing(&event.stream.id.as_str().into())?;
         standing.status = status;
@@ -261,9 +272,10 @@ impl Accounts {
                         numbers.insert(number);
                     }
                 }
-                Event::Payment(PaymentEvent::Completed(payment)) => {
-                    let unknown = |line: &&Posting| !self.standings.holds(&line.account);
-                    numbers.extend(payment.postings.iter().filter(unknown).map(|line| line.account.clone()));
+                Event::Payment(payment) => {
+                    let unknown = |account: &&AccountNumber| !self.standings.holds(account);
+                    let moved = payment.movement().into_iter().flat_map(|moved| moved.accounts());
+                    numbers.extend(moved.filter(unknown).cloned());
                 }
                 _ => {}
             }

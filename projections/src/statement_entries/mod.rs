@@ -5,8 +5,8 @@ mod query;
 mod tests;
 
 use bursar_domain::ledger::Posting;
-use bursar_domain::payments::{Completed, PaymentEvent, PaymentKind};
-use bursar_domain::{Event, Kind, Position, Recorded};
+use bursar_domain::payments::{Cause, Movement, PaymentKind};
+use bursar_domain::{AccountNumber, Event, Kind, Position, Recorded};
 use jiff::Timestamp;
 use sqlx::PgConnection;
 
@@ -59,9 +59,9 @@ impl Row<'_> {
     }
 }
 
-/// The rows of one payment.
-fn rows<'a>(event: &'a Recorded, payment: &'a Completed) -> impl Iterator<Item = Row<'a>> {
-    payment.postings.iter().zip(0_i16..).map(move |(posting, line)| Row {
+/// The rows of one movement.
+fn rows<'a>(event: &'a Recorded, moved: Movement<'a>) -> impl Iterator<Item = Row<'a>> {
+    moved.postings.iter().zip(0_i16..).map(move |(posting, line)| Row {
         position: event.position,
         recorded_at: event.recorded_at,
         amount: posting.amount,
@@ -71,24 +71,36 @@ fn rows<'a>(event: &'a Recorded, payment: &'a Completed) -> impl Iterator<Item =
         transaction_id: event.stream.id.as_str(),
         kind: EntryType::of(posting.amount),
         currency: posting.currency.as_str(),
-        description: description(payment.kind, posting),
-        reference: &payment.reference,
-        narration: payment.narration.as_deref(),
-        counterparty: if posting.account == payment.source {
-            payment.destination.as_str()
-        } else {
-            payment.source.as_str()
-        },
+        description: description(moved.cause, line, posting),
+        reference: moved.reference,
+        narration: moved.narration,
+        counterparty: moved.counterparty(usize::from(line.unsigned_abs())).map_or("", AccountNumber::as_str),
     })
 }
 
-const fn description(kind: PaymentKind, posting: &Posting) -> &'static str {
+const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str {
+    let kind = match cause {
+        Cause::Payment(kind) => kind,
+        Cause::Settlement => return "Settlement",
+        Cause::Return => return "Payment returned",
+    };
+    // The first pair of lines is the payment, the second its fee.
+    if line >= 2 {
+        return if matches!(kind, PaymentKind::Reversal) { "Fee given back" } else { "Fee" };
+    }
     match (kind, posting.amount > 0) {
         (PaymentKind::Internal, true) => "Transfer received",
         (PaymentKind::Internal, false) => "Transfer sent",
         (PaymentKind::Own, _) => "Transfer between own accounts",
         (PaymentKind::Deposit, _) => "Cash deposit",
         (PaymentKind::Withdrawal, _) => "Cash withdrawal",
+        (PaymentKind::External, _) => "Transfer to another bank",
+        (PaymentKind::Mwallet, _) => "Transfer to a mobile wallet",
+        (PaymentKind::Bills, _) => "Bill payment",
+        (PaymentKind::CardFunding, _) => "Funding by card",
+        (PaymentKind::MwalletFunding, _) => "Funding by mobile wallet",
+        (PaymentKind::Reversal, _) => "Reversal",
+        (PaymentKind::Refund, _) => "Refund after a dispute",
     }
 }
 
@@ -114,11 +126,9 @@ impl ReadModel for StatementEntries {
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
-        let Event::Payment(what) = &event.event else { return Ok(()) };
-        match what {
-            PaymentEvent::Completed(payment) => {
-                rows(event, payment).for_each(|row| row.write(&mut self.pending));
-            }
+        let Event::Payment(payment) = &event.event else { return Ok(()) };
+        if let Some(moved) = payment.movement() {
+            rows(event, moved).for_each(|row| row.write(&mut self.pending));
         }
         Ok(())
     }

@@ -3,8 +3,8 @@ use crate::tests::Bank;
 use crate::tests::number;
 
 fn lines(event: &Recorded) -> Vec<Row<'_>> {
-    let Event::Payment(PaymentEvent::Completed(payment)) = &event.event else { return Vec::new() };
-    rows(event, payment).collect()
+    let Event::Payment(payment) = &event.event else { return Vec::new() };
+    payment.movement().into_iter().flat_map(|moved| rows(event, moved)).collect()
 }
 
 #[test]

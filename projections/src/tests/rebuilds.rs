@@ -42,16 +42,16 @@ async fn a_row_edited_by_hand_is_named_with_its_position() {
         .await;
 
     let reports = verify(&scratch.pool, &scratch.codec, &all(), &()).await.unwrap();
-    let differing: Vec<_> = reports.iter().map(|report| (report.model, report.differing)).collect();
-    let expected = [("accounts", 0), ("daily_balances", 1), ("products", 1), ("statement_entries", 1)];
-    assert_eq!(differing, expected);
-    let edited = &reports[3].diffs[0];
+    let differing: Vec<_> = reports.iter().filter(|report| report.differing > 0).collect();
+    let named: Vec<_> = differing.iter().map(|report| (report.model, report.differing)).collect();
+    assert_eq!(named, [("daily_balances", 1), ("products", 1), ("statement_entries", 1)]);
+    let edited = &differing[2].diffs[0];
     assert_eq!((edited.table, edited.first_diverging_position), ("statement_entries", 50));
     assert_eq!((edited.key["position"].as_i64(), edited.key["line"].as_i64()), (Some(50), Some(1)));
     let amount = |row: &Option<serde_json::Value>| row.as_ref().unwrap()["amount"].as_i64().unwrap();
     assert_eq!(amount(&edited.actual), amount(&edited.expected) + 1);
-    assert!(reports[1].diffs[0].actual.is_none() && reports[1].diffs[0].expected.is_some());
-    assert!(reports[2].diffs[0].expected.is_none());
+    assert!(differing[0].diffs[0].actual.is_none() && differing[0].diffs[0].expected.is_some());
+    assert!(differing[1].diffs[0].expected.is_none());
     assert!(reports.iter().all(|report| report.position == bank.position));
     // A check changes nothing: it finds the same again.
     assert_eq!(verify(&scratch.pool, &scratch.codec, &all(), &()).await.unwrap(), reports);

@@ -217,6 +217,24 @@ fn payments() -> Vec<Row> {
             OWN_ACCOUNT,
             |world, account| json!({"sourceAccount": account, "destinationAccount": world.ada.savings, "amount": 100, "currency": "NGN"}),
         ),
+        post(
+            "/v1/payments/transfer/external",
+            WRITE,
+            OWN_ACCOUNT,
+            |_, account| json!({"sourceAccount": account, "destinationAccount": "0123456789", "bankCode": "058152", "amount": 100, "currency": "NGN"}),
+        ),
+        post(
+            "/v1/payments/transfer/mwallet",
+            WRITE,
+            OWN_ACCOUNT,
+            |_, account| json!({"sourceAccount": account, "phoneNumber": "+2348030000002", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
+        ),
+        post(
+            "/v1/payments/fund/via/mwallet",
+            WRITE,
+            OWN_ACCOUNT,
+            |_, account| json!({"destinationAccount": account, "phoneNumber": "+2348030000001", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
+        ),
     ]
 }
 
@@ -228,6 +246,27 @@ fn beneficiaries() -> Vec<Row> {
             WRITE,
             Names::Nothing,
             |world, _| json!({"accountNumber": world.bola.current, "accountName": "Bola", "nickname": "B", "transferType": "INTERNAL", "isFavorite": true}),
+        ),
+        get("/v1/payments/beneficiaries/external", READ, Names::Nothing),
+        post(
+            "/v1/payments/beneficiaries/external",
+            WRITE,
+            Names::Nothing,
+            |_, _| json!({"accountNumber": "0123456789", "accountName": "Bola", "bankCode": "058152", "bankName": "GTBank", "nickname": "B", "transferType": "EXTERNAL", "isFavorite": true}),
+        ),
+        get("/v1/payments/beneficiaries/bills", READ, Names::Nothing),
+        post(
+            "/v1/payments/beneficiaries/bills",
+            WRITE,
+            Names::Nothing,
+            |_, _| json!({"billerId": "SBX_AIR_ALPHA", "billerName": "Alpha", "accountNumber": "08030000001", "customerName": "Ada", "nickname": "Airtime", "transferType": "BILLS", "isFavorite": false}),
+        ),
+        get("/v1/payments/beneficiaries/mwallet", READ, Names::Nothing),
+        post(
+            "/v1/payments/beneficiaries/mwallet",
+            WRITE,
+            Names::Nothing,
+            |_, _| json!({"phoneNumber": "+2348030000002", "walletProvider": "MTN_MOMO", "nickname": "B", "transferType": "MWALLET", "isFavorite": true}),
         ),
         Row {
             own: |world| &world.beneficiaries.0,

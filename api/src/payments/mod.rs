@@ -1,14 +1,17 @@
-//! Payments inside the bank.
+//! Payments: inside the bank, out of it, into it.
+
+mod funding;
+mod outgoing;
+mod result;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use bursar_commands::journal::NoSuchEvent;
-use bursar_commands::payments::{Payee, Transfer};
+use bursar_commands::payments::{Known, Transfer};
+use bursar_commands::rails::Rail;
 use bursar_commands::{Committed, accounts, payments};
 use bursar_domain::payments::{Completed, PaymentEvent};
-use bursar_domain::{AccountNumber, Amount, Currency, Event, Personal, Recorded};
-use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
+use bursar_domain::{AccountNumber, Amount, Currency, Event, Recorded};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,10 +22,16 @@ use crate::openapi::{WriteHeaders, WriteProblems};
 use crate::problem::Problem;
 use crate::request;
 use crate::request::{Text, Write};
+use result::TransferResult;
 
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(transfer_internal)).routes(routes!(transfer_self))
+    OpenApiRouter::new()
+        .routes(routes!(transfer_internal))
+        .routes(routes!(transfer_self))
+        .routes(routes!(outgoing::transfer_external))
+        .routes(routes!(outgoing::transfer_mwallet))
+        .routes(routes!(funding::fund_by_mwallet))
 }
 
 request! {
@@ -65,28 +74,6 @@ request! {
     }
 }
 
-/// A transfer that was made.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TransferResult {
-    /// `SUCCESS`.
-    status: &'static str,
-    transaction_id: String,
-    processed_at: Timestamp,
-    message: &'static str,
-    /// `INTERNAL` or `SELF`.
-    transfer_type: &'static str,
-    source_account: String,
-    destination_account: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    destination_name: Option<String>,
-    /// Minor units.
-    amount: i64,
-    currency: String,
-    narration: Option<String>,
-    reference: String,
-}
-
 /// Transfers money to any account of this bank.
 #[utoipa::path(
     post, path = "/v1/payments/transfer/internal", tag = "Payments",
@@ -99,16 +86,11 @@ async fn transfer_internal(
 ) -> Result<Answer<TransferResult>, Problem> {
     let Write { caller, body, context, .. } = write;
     let source = accounts::owned(&app.journal, caller.user(), &body.source_account).await?;
-    let payee = Payee {
-        account: body.destination_account,
-        name: body.destination_name.map(String::from),
-        save: body.save_as_beneficiary.unwrap_or(false),
-    };
+    let known = known(body.destination_name, body.save_as_beneficiary);
     let transfer = transfer(body.amount, body.currency, body.narration, body.reference);
-    let committed = payments::transfer_internal(&app.journal, context, &source, payee, transfer).await?;
-    let result = transferred(&committed)?;
-    let location = location(&result.transaction_id);
-    Ok(Answer::ok(result).at(&committed).created(&location))
+    let to = body.destination_account;
+    let committed = payments::transfer_internal(&app.journal, context, &source, to, known, transfer).await?;
+    made(&committed, TransferResult::of)
 }
 
 /// Transfers money between two accounts of the caller. Daily and monthly limits do not count it.
@@ -126,9 +108,7 @@ async fn transfer_self(
     let destination = accounts::owned(&app.journal, caller.user(), &body.destination_account).await?;
     let transfer = transfer(body.amount, body.currency, body.narration, body.reference);
     let committed = payments::transfer_self(&app.journal, context, &source, &destination, transfer).await?;
-    let result = transferred(&committed)?;
-    let location = location(&result.transaction_id);
-    Ok(Answer::ok(result).at(&committed).created(&location))
+    made(&committed, TransferResult::of)
 }
 
 /// What every movement of money has in common.
@@ -144,6 +124,17 @@ pub(crate) fn transfer(
         narration: narration.map(String::from),
         reference: reference.map(String::from),
     }
+}
+
+/// How the payer knows the payee.
+fn known(name: Option<Text<140>>, save: Option<bool>) -> Known {
+    Known { name: name.map(String::from), save: save.unwrap_or(false) }
+}
+
+/// The answer to a payment.
+fn made<T>(committed: &Committed, of: impl Fn(&Recorded, &Completed) -> T) -> Result<Answer<T>, Problem> {
+    let (recorded, completed) = payment(committed)?;
+    Ok(Answer::ok(of(recorded, completed)).at(committed).created(&location(&recorded.stream.id)))
 }
 
 /// Where a transaction is found.
@@ -162,20 +153,13 @@ pub(crate) fn payment(committed: &Committed) -> Result<(&Recorded, &Completed), 
     })
 }
 
-fn transferred(committed: &Committed) -> Result<TransferResult, Problem> {
-    let (recorded, completed) = payment(committed)?;
-    Ok(TransferResult {
-        status: "SUCCESS",
-        transaction_id: recorded.stream.id.to_string(),
-        processed_at: recorded.recorded_at,
-        message: "Transfer completed",
-        transfer_type: completed.kind.as_str(),
-        source_account: completed.source.to_string(),
-        destination_account: completed.destination.to_string(),
-        destination_name: completed.destination_name.as_ref().and_then(Personal::get).cloned(),
-        amount: completed.amount.minor(),
-        currency: completed.currency.to_string(),
-        narration: completed.narration.clone(),
-        reference: completed.reference.clone(),
+/// The way out of the bank.
+///
+/// # Errors
+/// 422 when the bank has none.
+fn rail(app: &App) -> Result<&dyn Rail, Problem> {
+    app.rails.as_deref().ok_or_else(|| {
+        let detail = "this bank has no rail for payments of this kind";
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "CHANNEL_NOT_OFFERED", detail)
     })
 }

@@ -1,0 +1,60 @@
+//! Money from outside into an account of the caller: in its balance at once, available once it has arrived.
+
+use axum::extract::State;
+use bursar_commands::accounts;
+use bursar_commands::payments::fund;
+use bursar_commands::users;
+use bursar_domain::payments::Outside;
+use bursar_domain::{AccountNumber, Amount, Currency, Personal};
+
+use super::result::WalletFundingResult;
+use super::{made, rail, transfer};
+use crate::answer::Answer;
+use crate::app::App;
+use crate::auth::WriteTransactions;
+use crate::openapi::{WriteHeaders, WriteProblems};
+use crate::problem::Problem;
+use crate::request;
+use crate::request::{Code, Phone, Text, Write};
+
+request! {
+    /// Money from a mobile wallet of the caller.
+    WalletFunding {
+        /// Who runs the wallet.
+        wallet_provider: Code<40> = "walletProvider",
+        /// The wallet's number, E.164: the caller's own.
+        phone_number: Phone = "phoneNumber",
+        /// The caller's account that is credited.
+        destination_account: AccountNumber = "destinationAccount",
+        /// Minor units.
+        amount: Amount = "amount",
+        /// ISO 4217; the account must have it.
+        currency: Currency = "currency",
+        /// What it is for.
+        narration: Option<Text<500>> = "narration",
+        /// The caller's own reference, not unique; made up when absent.
+        reference: Option<Text<140>> = "reference",
+    }
+}
+
+/// Funds an account from a mobile wallet under the caller's own phone number.
+#[utoipa::path(
+    post, path = "/v1/payments/fund/via/mwallet", tag = "Payments",
+    params(WriteHeaders), request_body = WalletFunding,
+    responses((status = 201, description = "Accepted.", body = WalletFundingResult), WriteProblems)
+)]
+pub(super) async fn fund_by_mwallet(
+    State(app): State<App>,
+    write: Write<WriteTransactions, WalletFunding>,
+) -> Result<Answer<WalletFundingResult>, Problem> {
+    let Write { caller, body, context, .. } = write;
+    rail(&app)?;
+    let destination = accounts::owned(&app.journal, caller.user(), &body.destination_account).await?;
+    let phone = String::from(body.phone_number);
+    users::own_phone(&app.journal, caller.user(), &phone).await?;
+    let outside =
+        Outside::Wallet { provider: body.wallet_provider.into(), phone_number: Personal::new(phone) };
+    let transfer = transfer(body.amount, body.currency, body.narration, body.reference);
+    let committed = fund(&app.journal, context, &destination, outside, transfer).await?;
+    made(&committed, WalletFundingResult::of)
+}

@@ -1,0 +1,158 @@
+//! What a payment answers with: what was asked, and what became of it.
+
+use bursar_domain::payments::{Completed, Outside};
+use bursar_domain::{Personal, Recorded};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What every payment answers with.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentResult {
+    /// `SUCCESS`.
+    status: &'static str,
+    transaction_id: String,
+    processed_at: Timestamp,
+    message: &'static str,
+    /// Minor units.
+    amount: i64,
+    currency: String,
+    narration: Option<String>,
+    reference: String,
+    /// Where the receipt is.
+    receipt_url: String,
+}
+
+/// A transfer that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TransferResult {
+    #[serde(flatten)]
+    payment: PaymentResult,
+    /// `INTERNAL` or `SELF`.
+    transfer_type: &'static str,
+    source_account: String,
+    destination_account: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destination_name: Option<String>,
+}
+
+/// A transfer to another bank that was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExternalTransferResult {
+    #[serde(flatten)]
+    transfer: TransferResult,
+    bank_code: String,
+    bank_name: String,
+    /// In words.
+    estimated_delivery_time: String,
+}
+
+/// A transfer to a mobile wallet that was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletTransferResult {
+    #[serde(flatten)]
+    payment: PaymentResult,
+    /// `MWALLET`.
+    transfer_type: &'static str,
+    source_account: String,
+    phone_number: String,
+    wallet_provider: String,
+    /// In words.
+    estimated_delivery_time: String,
+}
+
+/// Money that came in from a mobile wallet; reserved until it has arrived.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletFundingResult {
+    #[serde(flatten)]
+    payment: PaymentResult,
+    wallet_provider: String,
+    phone_number: String,
+    destination_account: String,
+}
+
+impl PaymentResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed, message: &'static str) -> Self {
+        Self {
+            status: "SUCCESS",
+            transaction_id: recorded.stream.id.to_string(),
+            processed_at: recorded.recorded_at,
+            message,
+            amount: completed.amount.minor(),
+            currency: completed.currency.to_string(),
+            narration: completed.narration.clone(),
+            reference: completed.reference.clone(),
+            receipt_url: format!("/v1/transactions/{}/receipt", recorded.stream.id),
+        }
+    }
+}
+
+impl TransferResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed) -> Self {
+        let outside = completed.outside.as_ref().map(|outside| outside.number().to_owned());
+        Self {
+            payment: PaymentResult::of(recorded, completed, "Transfer completed"),
+            transfer_type: completed.kind.as_str(),
+            source_account: completed.source.to_string(),
+            destination_account: outside.unwrap_or_else(|| completed.destination.to_string()),
+            destination_name: completed.destination_name.as_ref().and_then(Personal::get).cloned(),
+        }
+    }
+}
+
+impl ExternalTransferResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed, delivery: &str) -> Self {
+        let (bank_code, bank_name) = match &completed.outside {
+            Some(Outside::Bank { bank_code, bank_name, .. }) => (bank_code.clone(), bank_name.clone()),
+            _ => Default::default(),
+        };
+        let mut transfer = TransferResult::of(recorded, completed);
+        transfer.payment.message = "Transfer accepted";
+        Self { transfer, bank_code, bank_name, estimated_delivery_time: delivery.to_owned() }
+    }
+}
+
+impl WalletTransferResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed, delivery: &str) -> Self {
+        let (wallet_provider, phone_number) = wallet(completed);
+        Self {
+            payment: PaymentResult::of(recorded, completed, "Transfer accepted"),
+            transfer_type: completed.kind.as_str(),
+            source_account: completed.source.to_string(),
+            phone_number,
+            wallet_provider,
+            estimated_delivery_time: delivery.to_owned(),
+        }
+    }
+}
+
+impl WalletFundingResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed) -> Self {
+        let (wallet_provider, phone_number) = wallet(completed);
+        Self {
+            payment: PaymentResult::of(
+                recorded,
+                completed,
+                "Funding accepted; available once it has arrived",
+            ),
+            wallet_provider,
+            phone_number,
+            destination_account: completed.destination.to_string(),
+        }
+    }
+}
+
+/// Provider and phone number.
+fn wallet(completed: &Completed) -> (String, String) {
+    match &completed.outside {
+        Some(Outside::Wallet { provider, phone_number }) => {
+            (provider.clone(), phone_number.or_erased().to_owned())
+        }
+        _ => Default::default(),
+    }
+}

@@ -1,0 +1,87 @@
+//! The schedule's SQL.
+
+use jiff::Timestamp;
+use jiff_sqlx::ToSqlx;
+use sqlx::PgPool;
+
+use super::Work;
+use crate::journal::StoreError;
+
+/// A row that is ours for a while.
+pub(super) struct Claimed {
+    pub(super) task: String,
+    pub(super) subject: String,
+    pub(super) due_at: Timestamp,
+    pub(super) attempts: u32,
+}
+
+/// Claims up to `most` rows of `tasks` that are due, oldest first, and counts the try.
+pub(super) async fn claim(
+    pool: &PgPool,
+    tasks: &[&str],
+    now: Timestamp,
+    until: Timestamp,
+    most: i64,
+) -> Result<Vec<Claimed>, StoreError> {
+    let rows = sqlx::query!(
+        r#"UPDATE schedule s SET leased_until = $3, attempts = attempts + 1
+             FROM (SELECT task, subject FROM schedule
+                    WHERE due_at <= $2 AND task = ANY($1) AND (leased_until IS NULL OR leased_until < $2)
+                    ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED) due
+            WHERE s.task = due.task AND s.subject = due.subject
+        RETURNING s.task, s.subject, s.due_at AS "due_at: jiff_sqlx::Timestamp", s.attempts"#,
+        tasks as &[&str],
+        now.to_sqlx() as _,
+        until.to_sqlx() as _,
+        most,
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut claimed: Vec<Claimed> = rows
+        .into_iter()
+        .map(|row| Claimed {
+            task: row.task,
+            subject: row.subject,
+            due_at: row.due_at.to_jiff(),
+            attempts: u32::try_from(row.attempts).unwrap_or(u32::MAX),
+        })
+        .collect();
+    claimed.sort_by_key(|row| row.due_at);
+    Ok(claimed)
+}
+
+/// Drops the row, unless an event has ordered the work anew in the meantime.
+pub(super) async fn finish(pool: &PgPool, task: &str, work: &Work) -> Result<(), StoreError> {
+    sqlx::query!(
+        "DELETE FROM schedule WHERE task = $1 AND subject = $2 AND due_at = $3 AND attempts > 0",
+        task,
+        work.subject,
+        work.due_at.to_sqlx() as _,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Moves the row to `at`, unless an event has moved it. A try without a `reason` was no failure.
+pub(super) async fn put_off(
+    pool: &PgPool,
+    task: &str,
+    work: &Work,
+    at: Timestamp,
+    reason: Option<&str>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE schedule SET due_at = $4, leased_until = NULL, last_error = $5,
+                             attempts = CASE WHEN $5::text IS NULL THEN 0 ELSE attempts END
+          WHERE task = $1 AND subject = $2 AND due_at = $3 AND attempts > 0",
+        task,
+        work.subject,
+        work.due_at.to_sqlx() as _,
+        at.to_sqlx() as _,
+        reason,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The process that takes payments to their rail and back.
+
+use bursar_domain::kernel::TransactionId;
+use bursar_domain::payments::{CLEAR, Payment, PaymentCommand};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::{Instruction, Rails, Standing};
+use crate::owned::CommandError;
+use crate::processes::{Done, Task, Work, context, pause};
+use crate::{Journal, Unit};
+
+/// Hands payments to the rail until it says what became of them, with the same end-to-end id each time.
+pub struct ClearPayments {
+    journal: Journal,
+    rails: Rails,
+}
+
+impl ClearPayments {
+    /// The task on this rail.
+    #[must_use]
+    pub const fn new(journal: Journal, rails: Rails) -> Self {
+        Self { journal, rails }
+    }
+
+    async fn clear(&self, work: &Work) -> Result<Done, CommandError> {
+        let (Some(rail), Some(instruction)) = (&self.rails, instruction(&self.journal, work).await?) else {
+            return Ok(Done::Finished);
+        };
+        let outcome = match rail.submit(&instruction).await {
+            // Whether the rail has it is not known; asking again does no harm.
+            Err(down) => {
+                tracing::warn!(payment = work.subject, attempt = work.attempt, "{down}");
+                return Err(CommandError::unavailable());
+            }
+            Ok(Standing::Pending(until)) => {
+                // A rail that keeps saying "at once" is not asked in a tight loop.
+                return Ok(Done::Again(until.max(work.now + pause(1))));
+            }
+            Ok(Standing::Settled) => PaymentCommand::Settle,
+            Ok(Standing::Refused(reason)) => PaymentCommand::Return { reason },
+        };
+        let unit = Unit::new(context(CLEAR, &work.subject, "outcome")).step(&work.subject, outcome);
+        self.journal.submit(unit).await?;
+        Ok(Done::Finished)
+    }
+}
+
+impl Task for ClearPayments {
+    fn name(&self) -> &'static str {
+        CLEAR
+    }
+
+    fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>> {
+        self.clear(work).boxed()
+    }
+}
+
+/// The payment as its rail gets it; none when it is no longer on its way.
+async fn instruction(journal: &Journal, work: &Work) -> Result<Option<Instruction>, CommandError> {
+    let Ok(id) = work.subject.parse::<TransactionId>() else { return Ok(None) };
+    let (payment, _) = journal.load::<Payment>(&work.subject).await?;
+    let Payment::Clearing(made) = payment else { return Ok(None) };
+    let Some(outside) = made.completed.outside.clone() else { return Ok(None) };
+    Ok(Some(Instruction {
+        end_to_end_id: id,
+        payment: made.completed,
+        outside,
+        now: work.now,
+        attempt: work.attempt,
+    }))
+}
