@@ -17,7 +17,7 @@ async fn send(person: &Person, destination: &str, amount: i64) -> Answer {
 
 async fn fund(person: &Person, amount: i64, provider: &str) -> Answer {
     let body = json!({
-        "walletProvider": provider, "phoneNumber": "+2348030000001", "destinationAccount": person.current,
+        "walletProvider": provider, "phoneNumber": "+2348031000101", "destinationAccount": person.current,
         "amount": amount, "currency": "NGN",
     });
     person.client.post("/v1/payments/fund/via/mwallet", &body).await
@@ -165,13 +165,13 @@ async fn a_wallet_is_paid_and_kept() {
     let bank = Bank::open().await;
     let ada = bank.ada().await;
     let body = json!({
-        "sourceAccount": ada.current, "phoneNumber": "+234 803 000 0002", "walletProvider": "MTN_MOMO",
+        "sourceAccount": ada.current, "phoneNumber": "+234 803 100 0102", "walletProvider": "MTN_MOMO",
         "amount": 400, "currency": "NGN", "saveAsBeneficiary": true,
     });
     let sent = ada.client.post("/v1/payments/transfer/mwallet", &body).await.is(201);
     assert_eq!(
         (&sent.body["transferType"], &sent.body["phoneNumber"]),
-        (&json!("MWALLET"), &json!("+2348030000002"))
+        (&json!("MWALLET"), &json!("+2348031000102"))
     );
     let kept = ada.client.get("/v1/payments/beneficiaries/mwallet").await.is(200);
     assert_eq!(kept.list_at("beneficiaries")[0]["transferCount"], 1);

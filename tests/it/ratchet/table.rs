@@ -227,13 +227,13 @@ fn payments() -> Vec<Row> {
             "/v1/payments/transfer/mwallet",
             WRITE,
             OWN_ACCOUNT,
-            |_, account| json!({"sourceAccount": account, "phoneNumber": "+2348030000002", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
+            |_, account| json!({"sourceAccount": account, "phoneNumber": "+2348031000102", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
         ),
         post(
             "/v1/payments/fund/via/mwallet",
             WRITE,
             OWN_ACCOUNT,
-            |_, account| json!({"destinationAccount": account, "phoneNumber": "+2348030000001", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
+            |_, account| json!({"destinationAccount": account, "phoneNumber": "+2348031000101", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
         ),
     ]
 }
@@ -266,7 +266,7 @@ fn beneficiaries() -> Vec<Row> {
             "/v1/payments/beneficiaries/mwallet",
             WRITE,
             Names::Nothing,
-            |_, _| json!({"phoneNumber": "+2348030000002", "walletProvider": "MTN_MOMO", "nickname": "B", "transferType": "MWALLET", "isFavorite": true}),
+            |_, _| json!({"phoneNumber": "+2348031000102", "walletProvider": "MTN_MOMO", "nickname": "B", "transferType": "MWALLET", "isFavorite": true}),
         ),
         Row {
             own: |world| &world.beneficiaries.0,
