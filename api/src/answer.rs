@@ -58,6 +58,15 @@ impl<T> Answer<T> {
         self
     }
 
+    /// The same for every caller, and seldom another: clients may keep it for five minutes, and then ask with
+    /// `If-None-Match` whether it is still current.
+    #[must_use]
+    pub fn lasting(mut self, none_match: Option<String>) -> Self {
+        self.headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));
+        // Not an aggregate: there is no version that a write could refer to.
+        self.tagged(0, none_match)
+    }
+
     /// Never kept by anybody on the way: tokens.
     #[must_use]
     pub fn secret(mut self) -> Self {

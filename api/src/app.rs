@@ -13,10 +13,12 @@ use bursar_commands::messages::{Messenger, TellReturned};
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::processes::{Processes, Task};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
+use bursar_commands::reference::{EmbeddedError, embedded};
 use bursar_commands::sessions::Lifetimes;
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Sources;
+use bursar_domain::reference::Reference;
 use bursar_projections::{Freshness, ModelStatus, Projections};
 use jiff::SignedDuration;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -53,6 +55,8 @@ pub struct Parts {
     pub limits: RateLimits,
     pub written: Arc<Written>,
     pub freshness: Freshness,
+    /// Banks, billers: what is looked up and never changes.
+    pub reference: Reference,
     /// Only in a test bank.
     pub sandbox: Option<Arc<Sandbox>>,
     /// The way out of the bank, and into it.
@@ -86,6 +90,8 @@ pub enum StartError {
     Journal(#[from] StoreError),
     #[error("the default products cannot be defined: {0}")]
     Products(#[from] CommandError),
+    #[error("the reference data: {0}")]
+    Reference(#[from] EmbeddedError),
     #[error(transparent)]
     Passwords(#[from] HashingFailed),
     #[error(transparent)]
@@ -136,6 +142,7 @@ impl App {
             guard: LoginGuard::default(),
             limits: RateLimits::new(&config.limits, Instant::now()),
             written,
+            reference: embedded()?,
             freshness: projections.freshness(),
             sandbox,
             rails,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use bursar_commands::reference;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
@@ -12,6 +13,8 @@ use crate::postgres::{Durability, EmbeddedPostgres, Options, PostgresError, refu
 
 /// The schema of the one journal there is today.
 const JOURNAL: &str = "journal";
+/// The schema of the datasets that ship with the bank.
+const REFERENCE: &str = "reference";
 /// What an unqualified table name means on every connection of ours.
 const SEARCH_PATH: &str = "journal,read,reference";
 /// The database an embedded Postgres holds the bank in.
@@ -32,6 +35,9 @@ pub enum DatabaseError {
     /// A migration failed; those before it are in place, and the next start goes on with it.
     #[error("the database cannot be brought to this version: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
+    /// A dataset could not be put into its table; the one before is still in it.
+    #[error("the reference data cannot be loaded: {0}")]
+    Reference(#[source] sqlx::Error),
 }
 
 /// A pool, and the server behind it when it is ours.
@@ -145,8 +151,12 @@ const fn log_level() -> tracing::log::LevelFilter {
 }
 
 /// Each schema and how it is made.
-fn schemas() -> [(&'static str, Migrator); 2] {
-    [(JOURNAL, sqlx::migrate!("../migrations/journal")), ("read", sqlx::migrate!("../migrations/read"))]
+fn schemas() -> [(&'static str, Migrator); 3] {
+    [
+        (JOURNAL, sqlx::migrate!("../migrations/journal")),
+        (REFERENCE, sqlx::migrate!("../migrations/reference")),
+        ("read", sqlx::migrate!("../migrations/read")),
+    ]
 }
 
 /// A text that changes when any migration does: the name of a template database.
@@ -156,7 +166,7 @@ pub fn version() -> String {
     migrations.flat_map(|set| set.iter().map(|m| format!("{:?}", m.checksum)).collect::<Vec<_>>()).collect()
 }
 
-/// Brings every schema to this version. Several processes may try at once; one does it, the others wait.
+/// Brings every schema, and the datasets, to this version. Several processes may try at once; one does it, the others wait.
 ///
 /// # Errors
 /// [`DatabaseError`].
@@ -168,6 +178,9 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<(), DatabaseError> {
         connection.execute("SELECT pg_advisory_lock(hashtext('bursar.migrate'))").await?;
         connection.execute(format!("CREATE SCHEMA IF NOT EXISTS {schema}").as_str()).await?;
         migrations.run(&mut connection).await?;
+        if schema == REFERENCE {
+            reference::load(&mut connection).await.map_err(DatabaseError::Reference)?;
+        }
         connection.close().await?;
     }
     Ok(())

@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`beneficiaries`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
 //! | [`cli`] | the command line: serve, demo, migrate, projections, audit, bench |
@@ -19,8 +19,10 @@ pub mod accounts;
 pub mod answer;
 pub mod app;
 pub mod auth;
+pub mod banks;
 mod bench;
 pub mod beneficiaries;
+pub mod billers;
 pub mod cli;
 pub mod config;
 pub mod database;

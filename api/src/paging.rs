@@ -30,6 +30,15 @@ impl Pagination {
             has_previous: page.page > 1,
         }
     }
+
+    /// What of `all`, a list in memory, is on page `page`.
+    pub fn cut<T>(page: Page, all: impl Iterator<Item = T>) -> (Vec<T>, Self) {
+        let all: Vec<T> = all.collect();
+        let pagination = Self::of(page, i64::try_from(all.len()).unwrap_or(i64::MAX));
+        let whole = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        let items = all.into_iter().skip(whole(page.offset())).take(whole(page.limit())).collect();
+        (items, pagination)
+    }
 }
 
 #[cfg(test)]
@@ -46,5 +55,14 @@ mod tests {
         assert_eq!(of(1, 21), (true, false));
         assert_eq!(of(2, 40), (false, true));
         assert_eq!(of(9, 40), (false, true));
+    }
+
+    #[test]
+    fn a_list_in_memory_is_cut_as_one_in_a_table() {
+        let cut = |page, size| Pagination::cut(Page { page, size }, 1..=5);
+        assert_eq!(cut(1, 2), (vec![1, 2], Pagination::of(Page { page: 1, size: 2 }, 5)));
+        assert_eq!(cut(3, 2).0, [5]);
+        assert!(cut(4, 2).0.is_empty());
+        assert!(cut(u32::MAX, 100).0.is_empty());
     }
 }

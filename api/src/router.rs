@@ -10,7 +10,10 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
-use crate::{accounts, beneficiaries, openapi, operations, payments, products, sandbox, sessions, staff};
+use crate::{
+    accounts, banks, beneficiaries, billers, openapi, operations, payments, products, sandbox, sessions,
+    staff,
+};
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
 fn documented(sandboxed: bool) -> OpenApiRouter<App> {
@@ -19,6 +22,8 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(payments::routes())
         .merge(accounts::routes())
         .merge(beneficiaries::routes())
+        .merge(banks::routes())
+        .merge(billers::routes())
         .merge(products::routes())
         .merge(staff::routes())
         .merge(operations::routes());

@@ -20,6 +20,7 @@ pub mod payments;
 pub mod processes;
 pub mod products;
 pub mod rails;
+pub mod reference;
 pub mod sessions;
 pub mod users;
 

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A noun is a directory with the same five files: `mod.rs` (state, decide, evolve), `command.rs`,
-//! `event.rs`, `error.rs`, `tests.rs`. [`catalogue`] lists them all once.
+//! `event.rs`, `error.rs`, `tests.rs`. [`catalogue`] lists them all once. [`reference`](mod@reference) has no events: banks and
+//! billers are looked up.
 
 pub mod accounts;
 pub mod aggregate;
@@ -26,6 +27,7 @@ pub mod kernel;
 pub mod ledger;
 pub mod payments;
 pub mod products;
+pub mod reference;
 pub mod sessions;
 pub mod users;
 

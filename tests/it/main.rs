@@ -14,7 +14,9 @@
 
 mod accounts;
 mod audit;
+mod banks;
 mod beneficiaries;
+mod billers;
 mod bodies;
 mod clearing;
 mod command_line;
@@ -27,6 +29,7 @@ mod protocol;
 mod races;
 mod ratchet;
 mod read_side;
+mod reference;
 mod reference_model;
 mod sandbox;
 mod sessions;

@@ -61,6 +61,20 @@ section! {
 }
 
 section! {
+    /// Which bank this is.
+    BankSection {
+        /// Its code, by which other banks route payments to it.
+        code: String = "999999".to_owned(),
+        /// Its name.
+        name: String = "Bursar Demo Bank".to_owned(),
+        /// Its country (ISO 3166-1 alpha-2): payments inside it are instant.
+        country: String = "NG".to_owned(),
+        /// The channels by which its customers send money.
+        channels: Vec<String> = vec!["MOBILE_APP".to_owned(), "WEB".to_owned()],
+    }
+}
+
+section! {
     /// The Postgres that holds the bank.
     Database {
         /// Address of the server (DATABASE_URL works too); none for a private Postgres under data_dir.
@@ -167,6 +181,7 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Test bank: messages are shown instead of sent, and the clock can be moved. Never for real money.
     pub sandbox: bool,
+    pub bank: BankSection,
     pub server: Server,
     pub database: Database,
     pub auth: Auth,
@@ -182,6 +197,7 @@ impl Default for Config {
         Self {
             data_dir: PathBuf::from("./bursar-data"),
             sandbox: false,
+            bank: BankSection::default(),
             server: Server::default(),
             database: Database::default(),
             auth: Auth::default(),
@@ -204,6 +220,7 @@ impl Config {
                 ("sandbox", " Test bank: messages are shown instead of sent, the clock can be moved."),
             ],
         ),
+        ("bank", BankSection::DOCS),
         ("server", Server::DOCS),
         ("database", Database::DOCS),
         ("auth", Auth::DOCS),

@@ -11,6 +11,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
 use super::schema;
+use super::values::BillerId;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -71,4 +72,5 @@ macro_rules! segments {
 segments! {
     AccountNumber: "accountNo" = "account",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
+    BillerId: "billerId" = "biller",
 }

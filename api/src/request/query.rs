@@ -167,6 +167,15 @@ impl<T: Field> Param for Option<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search(pub Option<String>);
 
+impl Search {
+    /// Whether it is in one of `texts`; case does not matter.
+    #[must_use]
+    pub fn finds<const N: usize>(&self, texts: [&str; N]) -> bool {
+        let Some(wanted) = self.0.as_ref().map(|text| text.to_lowercase()) else { return true };
+        texts.iter().any(|text| text.to_lowercase().contains(&wanted))
+    }
+}
+
 impl Param for Search {
     fn take(params: &mut Params, name: &str) -> Self {
         let text = params.text(name).filter(|text| !text.is_empty());

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use bursar_domain::kernel::{BeneficiaryId, Spelled, UserId, utc_date};
+use bursar_domain::kernel::{BeneficiaryId, IdError, Spelled, UserId, utc_date};
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -260,6 +260,33 @@ macro_rules! ids {
 ids! {
     BeneficiaryId: "beneficiary",
     UserId: "user",
+}
+
+/// The id of a biller, which is its code: 1 to 64 letters, digits, `_`, `-` or `.`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BillerId(pub String);
+
+impl FromStr for BillerId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if (1..=64).contains(&text.len()) && text.chars().all(fits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(IdError)
+        }
+    }
+}
+
+impl Field for BillerId {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not the id of a biller")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[A-Za-z0-9_.-]{1,64}$")))
+    }
 }
 
 /// A timestamp of RFC 3339, whose years have four digits and which Postgres can hold.

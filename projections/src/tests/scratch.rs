@@ -39,7 +39,7 @@ impl Scratch {
         db.execute(format!("CREATE DATABASE {name}").as_str()).await.unwrap();
         let options = server.clone().database(&name).options([("search_path", "journal,read,reference")]);
         let pool = PgPoolOptions::new().max_connections(10).connect_with(options).await.unwrap();
-        for schema in ["journal", "read"] {
+        for schema in ["journal", "reference", "read"] {
             migrate(&pool, schema).await;
         }
         Some(Self { pool, codec: Arc::default(), head: watch::Sender::new(0), server, name })
@@ -96,6 +96,8 @@ async fn migrate(pool: &PgPool, schema: &str) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations").join(schema);
     let mut files: Vec<_> =
         std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // Datasets lie beside the migrations of their tables.
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "sql"));
     files.sort();
     let mut tx = pool.begin().await.unwrap();
     let begin = format!("CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}");

@@ -140,7 +140,9 @@ async fn what_is_a_strangers_is_answered_like_what_does_not_exist() {
     let world = World::new().await;
     let events = world.bank.events().await;
     for row in rows() {
-        let (Names::Own(thing) | Names::Anybodys(thing)) = row.names else { continue };
+        let (Names::Own(thing) | Names::Anybodys(thing) | Names::Everybodys(thing)) = row.names else {
+            continue;
+        };
         let caller = world.caller(&row);
         let about = async |id: &str| row.request(&caller, &world, id).send().await;
         let unknown = about(thing.unknown()).await.problem(404, "NOT_FOUND");

@@ -26,6 +26,8 @@ pub enum Names {
     Own(Thing),
     /// Staff: anybody's.
     Anybodys(Thing),
+    /// Something that is everybody's.
+    Everybodys(Thing),
 }
 
 /// A kind of thing that has an id.
@@ -33,6 +35,7 @@ pub enum Names {
 pub enum Thing {
     Account,
     Beneficiary,
+    Biller,
 }
 
 impl Thing {
@@ -41,6 +44,7 @@ impl Thing {
         match self {
             Self::Account => "1000000008",
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
+            Self::Biller => "SBX_NONE",
         }
     }
 
@@ -51,6 +55,7 @@ impl Thing {
             Self::Beneficiary => {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
+            Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
         }
     }
 }
@@ -117,7 +122,7 @@ async fn keeps(person: &Person, payee: &Person) -> String {
 
 /// Every operation.
 pub fn rows() -> Vec<Row> {
-    [operations(), sessions(), accounts(), payments(), beneficiaries(), staff()]
+    [operations(), sessions(), accounts(), payments(), beneficiaries(), banks(), billers(), staff()]
         .into_iter()
         .flatten()
         .collect()
@@ -272,6 +277,24 @@ fn beneficiaries() -> Vec<Row> {
             own: |world| &world.beneficiaries.0,
             strangers: |world| &world.beneficiaries.1,
             ..delete("/v1/payments/beneficiaries/{beneficiaryId}", WRITE, Names::Own(Thing::Beneficiary))
+        },
+    ]
+}
+
+fn banks() -> Vec<Row> {
+    vec![
+        get("/v1/payments/banks/internal", READ, Names::Nothing),
+        get("/v1/payments/banks/external", READ, Names::Nothing),
+    ]
+}
+
+fn billers() -> Vec<Row> {
+    vec![
+        get("/v1/billers", READ, Names::Nothing),
+        get("/v1/billers/categories", READ, Names::Nothing),
+        Row {
+            own: |_| "SBX_TV_SKYVIEW",
+            ..get("/v1/billers/{billerId}/items", READ, Names::Everybodys(Thing::Biller))
         },
     ]
 }

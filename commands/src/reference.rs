@@ -1,0 +1,141 @@
+//! The reference data that ship with the bank: in tables for analysts, in memory for answers.
+//!
+//! A dataset is a CSV file and a table of its name in `migrations/reference`, the columns in the file's order, and one
+//! line in [`DATASETS`]. What the bank looks up itself is in the [`Reference`] as well, from the same bytes, so that an
+//! answer needs no database.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use bursar_domain::reference::{Reference, ReferenceError};
+use serde::de::DeserializeOwned;
+use sqlx::{Connection as _, PgConnection};
+
+/// A file and the table it goes into.
+#[derive(Debug, Clone, Copy)]
+struct Dataset {
+    table: &'static str,
+    csv: &'static str,
+}
+
+macro_rules! dataset {
+    ($table:literal) => {
+        Dataset { table: $table, csv: include_str!(concat!("../../migrations/reference/", $table, ".csv")) }
+    };
+}
+
+const BANKS: Dataset = dataset!("banks");
+const BILLER_CATEGORIES: Dataset = dataset!("biller_categories");
+const BILLERS: Dataset = dataset!("billers");
+const BILLER_ITEMS: Dataset = dataset!("biller_items");
+
+/// All of them.
+const DATASETS: [Dataset; 5] = [dataset!("currencies"), BANKS, BILLER_CATEGORIES, BILLERS, BILLER_ITEMS];
+
+/// Data that do not make sense. The tests read the same bytes, so a bank that was tested does not see this.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// A row.
+    #[error("{table}.csv: {source}")]
+    Row {
+        /// The file.
+        table: &'static str,
+        /// What is wrong, and where.
+        source: csv::Error,
+    },
+    /// Rows that do not fit together.
+    #[error(transparent)]
+    Rows(#[from] ReferenceError),
+}
+
+/// What the bank looks up, from the files it was built with.
+///
+/// # Errors
+/// [`EmbeddedError`].
+pub fn embedded() -> Result<Reference, EmbeddedError> {
+    let categories = BILLER_CATEGORIES.read()?;
+    Ok(Reference::new(BANKS.read()?, categories, BILLERS.read()?, BILLER_ITEMS.read()?)?)
+}
+
+/// Brings the tables to the version of the files. Those that are in it already are not touched; readers see either all
+/// old rows or all new ones. Whoever calls makes sure that no other process does at the same time.
+///
+/// # Errors
+/// When the database cannot be written, or a file does not fit its table.
+pub async fn load(db: &mut PgConnection) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    for dataset in DATASETS {
+        let loaded = sqlx::query_scalar!("SELECT sha256 FROM loaded WHERE dataset = $1", dataset.table);
+        if loaded.fetch_optional(&mut *tx).await? != Some(dataset.sha256()) {
+            dataset.replace(&mut tx).await?;
+        }
+    }
+    tx.commit().await
+}
+
+impl Dataset {
+    /// Its rows.
+    fn read<T: DeserializeOwned>(self) -> Result<Vec<T>, EmbeddedError> {
+        let reader = csv::Reader::from_reader(self.csv.as_bytes());
+        let rows: Result<_, _> = reader.into_deserialize().collect();
+        rows.map_err(|source| EmbeddedError::Row { table: self.table, source })
+    }
+
+    /// Names this version of it.
+    fn sha256(self) -> String {
+        let hash = digest(&SHA256, self.csv.as_bytes());
+        hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Puts its rows in the place of those in the table. `DELETE`, because `TRUNCATE` would make readers wait.
+    async fn replace(self, db: &mut PgConnection) -> sqlx::Result<()> {
+        let Self { table, csv } = self;
+        sqlx::query(&format!("DELETE FROM {table}")).execute(&mut *db).await?;
+        // Postgres reads CSV itself (an empty field is null), and refuses a file whose columns are not the table's.
+        let copy = format!("COPY {table} FROM STDIN (FORMAT csv, HEADER match)");
+        let mut copying = db.copy_in_raw(&copy).await?;
+        copying.send(csv.as_bytes()).await?;
+        let rows = i64::try_from(copying.finish().await?).unwrap_or(i64::MAX);
+        sqlx::query!(
+            "INSERT INTO loaded (dataset, sha256, rows) VALUES ($1, $2, $3)
+             ON CONFLICT (dataset) DO UPDATE SET sha256 = excluded.sha256, rows = excluded.rows",
+            table,
+            self.sha256(),
+            rows
+        )
+        .execute(db)
+        .await?;
+        tracing::info!(dataset = table, rows, "reference data loaded");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bank_can_look_up_what_it_ships() {
+        let reference = embedded().unwrap();
+        let lines = |dataset: Dataset| dataset.csv.lines().count() - 1;
+        assert_eq!(reference.banks.iter().count(), lines(BANKS));
+        assert_eq!(reference.billers.iter().count(), lines(BILLERS));
+        let items = reference.billers.iter().map(|biller| reference.items_of(biller).count());
+        assert_eq!(items.sum::<usize>(), lines(BILLER_ITEMS));
+        for category in reference.categories.iter() {
+            assert!(reference.billers.iter().any(|b| b.category_code == category.category_code));
+        }
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_named() {
+        let wrong = Dataset { table: "banks", csv: "bank_code,bank_name\n1,One\n" };
+        let error = wrong.read::<bursar_domain::reference::Bank>().unwrap_err().to_string();
+        assert!(error.starts_with("banks.csv: ") && error.contains("line: 2"), "{error}");
+    }
+
+    #[test]
+    fn another_version_has_another_name() {
+        let changed = Dataset { csv: "bank_code\n", ..BANKS };
+        assert_ne!(changed.sha256(), BANKS.sha256());
+        assert_eq!(BANKS.sha256().len(), 64);
+    }
+}
