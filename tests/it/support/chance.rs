@@ -32,3 +32,9 @@ impl Chance {
         Duration::from_millis(self.between(least, most))
     }
 }
+
+/// How often something is done: `TEST_SCALE` times what a usual run has time for.
+pub fn scaled(count: usize) -> usize {
+    let scale = std::env::var("TEST_SCALE").ok();
+    count * scale.map_or(1, |scale| scale.parse().expect("TEST_SCALE is a whole number"))
+}

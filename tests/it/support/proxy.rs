@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::OwnedWriteHalf;
@@ -20,6 +21,8 @@ pub struct Faults {
     swallowed_commits: AtomicI64,
     /// Cuts instead of forwarding the message at which this reaches zero.
     messages_left: AtomicI64,
+    /// Microseconds for which every COMMIT is held back.
+    commit_delay: AtomicU64,
     /// Connections cut so far.
     pub cuts: AtomicUsize,
 }
@@ -36,6 +39,11 @@ impl Faults {
     /// Cuts the connection that sends the `n`th message from now, before the server sees it.
     pub fn cut_at_message(&self, n: i64) {
         self.messages_left.store(n, Ordering::SeqCst);
+    }
+
+    /// Holds every COMMIT back for so long before the server sees it.
+    pub fn delay_commits(&self, by: Duration) {
+        self.commit_delay.store(u64::try_from(by.as_micros()).unwrap(), Ordering::SeqCst);
     }
 
     fn take(counter: &AtomicI64) -> bool {
@@ -101,6 +109,7 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
                 faults.cuts.fetch_add(1, Ordering::SeqCst);
                 return backward.abort();
             }
+            tokio::time::sleep(Duration::from_micros(faults.commit_delay.load(Ordering::SeqCst))).await;
         }
         if to_server.write_all(&message).await.is_err() {
             break;
@@ -112,7 +121,7 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
 /// The server gets the COMMIT and time to carry it out; nobody hears of it.
 async fn commit_in_silence(mut to_server: OwnedWriteHalf, message: Vec<u8>) {
     let _ = to_server.write_all(&message).await;
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
 /// One message of the protocol, whole.
