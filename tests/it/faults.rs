@@ -1,6 +1,8 @@
 //! The way to the store breaks at the worst moments.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 
@@ -65,6 +67,52 @@ async fn whichever_message_to_the_store_is_lost_nothing_is_half_done() {
             paid += 1;
         }
     }
+    assert_eq!(bank.events_of("payment.completed").await, before + paid);
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_cut_at_any_moment_lose_and_double_nothing() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let before = bank.events_of("payment.completed").await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let payers: Vec<_> = (0..8)
+        .map(|n| {
+            let (client, stop) = (ada.client.clone(), Arc::clone(&stop));
+            let (source, destination) = (ada.current.clone(), bola.current.clone());
+            tokio::spawn(async move {
+                let mut paid = 0;
+                for i in 0.. {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let key = format!("cut-{n}-{i}");
+                    // Asked again until it is answered, as an app does; the key makes sure that it is paid once.
+                    while client.pay(&source, &destination, 1, &key).await.status != 201 {}
+                    paid += 1;
+                }
+                paid
+            })
+        })
+        .collect();
+    let mut cuts = 0;
+    for n in 0..40_u64 {
+        tokio::time::sleep(Duration::from_millis(10 + 7 * (n % 5))).await;
+        // Every session of the bank but ours, in the middle of whatever it does: also between COMMIT and its answer.
+        let cut = sqlx::query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+              WHERE datname = current_database() AND pid <> pg_backend_pid()
+                AND (query LIKE '%head%' OR query = 'COMMIT')",
+        );
+        cuts += cut.fetch_all(&bank.pool).await.map_or(0, |rows| rows.len());
+    }
+    stop.store(true, Ordering::Relaxed);
+    let mut paid = 0;
+    for payer in payers {
+        paid += payer.await.unwrap();
+    }
+    assert!(cuts > 10 && paid > 100, "too little happened to mean anything: {cuts} cuts, {paid} payments");
     assert_eq!(bank.events_of("payment.completed").await, before + paid);
     bank.close().await;
 }

@@ -17,6 +17,7 @@ mod audit;
 mod bodies;
 mod command_line;
 mod controls;
+mod dropped;
 mod event_store;
 mod faults;
 mod kills;

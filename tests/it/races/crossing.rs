@@ -10,6 +10,7 @@ use tokio::sync::Barrier;
 use crate::support::Bank;
 use crate::support::chance::scaled;
 use crate::support::invariants::{deadlocks, none, violations};
+use crate::support::payer::Payer;
 
 /// Payers in each direction at each server.
 const PAYERS: usize = 8;
@@ -23,8 +24,8 @@ async fn transfers_in_opposite_directions_neither_wait_for_each_other_nor_lose_a
     let (before, had) = (bank.events_of("payment.completed").await, balances(&bank).await);
     let began = Instant::now();
     for app in [&bank.app, &second] {
-        let ada = bank.payer(app, "ada@example.com").await;
-        let bola = bank.payer(app, "bola@example.com").await;
+        let ada = Payer::at(app, "ada@example.com").await;
+        let bola = Payer::at(app, "bola@example.com").await;
         for n in 0..2 * PAYERS {
             let (from, to) =
                 if n % 2 == 0 { (ada.clone(), bola.clone()) } else { (bola.clone(), ada.clone()) };

@@ -43,10 +43,10 @@ async fn eight_racers_spend_what_there_is_and_no_more() {
     let mut chance = Chance::new();
     let bank = Bank::open().await;
     let (second, _) = bank.second().await;
-    let (here, there) = (bank.payer(&bank.app, ADA).await, bank.payer(&second, ADA).await);
+    let (here, there) = (Payer::at(&bank.app, ADA).await, Payer::at(&second, ADA).await);
     let racers: Vec<Payer> =
         (0..RACERS).map(|n| if n % 2 == 0 { here.clone() } else { there.clone() }).collect();
-    let (bola, chidi) = (bank.payer(&bank.app, BOLA).await, bank.payer(&bank.app, CHIDI).await);
+    let (bola, chidi) = (Payer::at(&bank.app, BOLA).await, Payer::at(&bank.app, CHIDI).await);
     here.pay(&bola, balance(&bank, &here).await, None).await.unwrap();
     let mut left = 0;
     for round in 0..scaled(ROUNDS) {
@@ -76,7 +76,7 @@ const CHIDI: &str = "chidi@example.com";
 #[tokio::test(flavor = "multi_thread")]
 async fn racers_who_look_at_the_balance_before_they_spend_are_found_out() {
     let bank = Bank::open().await;
-    let (ada, bola) = (bank.payer(&bank.app, ADA).await, bank.payer(&bank.app, BOLA).await);
+    let (ada, bola) = (Payer::at(&bank.app, ADA).await, Payer::at(&bank.app, BOLA).await);
     let (pool, database) = bank.stop().await;
     let (sources, _) = bursar_api::sources::system();
     let barrier = Arc::new(Barrier::new(RACERS));

@@ -51,8 +51,8 @@ async fn six_at_once(lanes: usize, keys: usize, before: i64, ask: Ask) -> Acknow
 async fn six_clients_with_one_key_make_one_payment_whichever_servers_they_ask() {
     let bank = Bank::open().await;
     let (second, _) = bank.second().await;
-    let bola = bank.payer(&bank.app, "bola@example.com").await;
-    let ada = [&bank.app, &second].map(|app| bank.payer(app, "ada@example.com"));
+    let bola = Payer::at(&bank.app, "bola@example.com").await;
+    let ada = [&bank.app, &second].map(|app| Payer::at(app, "ada@example.com"));
     let ada = join_all(ada).await;
     let before = bank.events().await;
     let ask: Ask = Arc::new(move |client, key| {
@@ -110,8 +110,8 @@ impl LooksFirst {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bank_that_looks_before_it_pays_is_found_out() {
     let bank = Bank::open().await;
-    let payer = bank.payer(&bank.app, "ada@example.com").await;
-    let payee = bank.payer(&bank.app, "bola@example.com").await;
+    let payer = Payer::at(&bank.app, "ada@example.com").await;
+    let payee = Payer::at(&bank.app, "bola@example.com").await;
     let before = bank.events().await;
     let naive = Arc::new(LooksFirst { known: Mutex::default(), payer, payee });
     let ask: Ask = Arc::new(move |_, key| {
@@ -126,8 +126,8 @@ async fn a_bank_that_looks_before_it_pays_is_found_out() {
 #[tokio::test]
 async fn a_bank_that_forgets_its_keys_is_found_out() {
     let bank = Bank::open().await;
-    let ada = bank.payer(&bank.app, "ada@example.com").await;
-    let bola = bank.payer(&bank.app, "bola@example.com").await;
+    let ada = Payer::at(&bank.app, "ada@example.com").await;
+    let bola = Payer::at(&bank.app, "bola@example.com").await;
     let mut told = Acknowledged::since(bank.events().await);
     for _ in 0..2 {
         let committed = ada.pay(&bola, 1, Some("forgotten")).await.unwrap();

@@ -11,6 +11,7 @@ use sqlx::PgPool;
 
 use crate::support::chance::{Chance, scaled};
 use crate::support::invariants::{missed, none, red};
+use crate::support::payer::Payer;
 use crate::support::{Bank, proxy};
 
 /// Payers at each server.
@@ -62,8 +63,8 @@ async fn a_follower_by_position_misses_nothing_however_slowly_one_server_commits
     let follower = tokio::spawn(follow(bank.pool.clone(), next, before, Arc::clone(&done)));
     let mut payers = Vec::new();
     for app in [&bank.app, &slow] {
-        let ada = bank.payer(app, "ada@example.com").await;
-        let bola = bank.payer(app, "bola@example.com").await;
+        let ada = Payer::at(app, "ada@example.com").await;
+        let bola = Payer::at(app, "bola@example.com").await;
         payers.extend((0..PAYERS).map(|_| {
             let (ada, bola) = (ada.clone(), bola.clone());
             tokio::spawn(async move {

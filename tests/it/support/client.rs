@@ -179,8 +179,13 @@ impl Client {
 
     /// Pays `amount` kobo from one account to another.
     pub async fn pay(&self, source: &str, destination: &str, amount: i64, key: &str) -> Answer {
-        self.post_with_key("/v1/payments/transfer/internal", key, &transfer(source, destination, amount))
-            .await
+        self.try_pay(source, destination, amount, key).await.expect("an answer")
+    }
+
+    /// As [`pay`](Self::pay); none when the server is gone before the whole answer is there.
+    pub async fn try_pay(&self, source: &str, destination: &str, amount: i64, key: &str) -> Option<Answer> {
+        let request = self.request(Method::POST, "/v1/payments/transfer/internal").key(key);
+        request.json(&transfer(source, destination, amount)).try_send().await
     }
 
     /// Ledger balance in kobo.

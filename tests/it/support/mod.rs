@@ -231,7 +231,8 @@ pub fn pool(url: &str) -> PgPool {
     database::pool(url.parse().unwrap(), 16, std::time::Duration::from_secs(5))
 }
 
-async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
+/// A server without its HTTP, and its clock.
+pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
     let (sources, clock) = sources::system();
     let wiring = Wiring {
         pool,

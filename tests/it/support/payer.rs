@@ -3,10 +3,8 @@
 use bursar_api::app::App;
 use bursar_commands::journal::Holding;
 use bursar_commands::payments::{self, Payee, Transfer};
-use bursar_commands::{CommandError, Committed, Context, Owned, accounts};
+use bursar_commands::{CommandError, Committed, Context, Owned, accounts, users};
 use bursar_domain::{Amount, Currency, Metadata};
-
-use super::Bank;
 
 /// A caller with a current account.
 #[derive(Clone)]
@@ -16,6 +14,17 @@ pub struct Payer {
 }
 
 impl Payer {
+    /// One of the demo's customers at a server.
+    pub async fn at(app: &App, email: &str) -> Self {
+        let user = users::by_email(&app.journal, &app.keys, email).await.unwrap().expect(email);
+        let sql = "SELECT aggregate_id FROM events WHERE event_type = 'account.opened'
+                      AND payload#>>'{opened,account_type}' = 'CURRENT' AND payload#>>'{opened,terms,owner}' = $1";
+        let number: String =
+            sqlx::query_scalar(sql).bind(user.to_string()).fetch_one(&app.pool).await.unwrap();
+        let account = accounts::owned(&app.journal, user, &number.as_str().into()).await.unwrap();
+        Self { app: app.clone(), account }
+    }
+
     /// The number of their current account.
     pub fn number(&self) -> &str {
         self.account.number.as_str()
@@ -46,17 +55,4 @@ fn kobo(amount: i64) -> Transfer {
 /// The transaction of a payment.
 pub fn transaction(committed: &Committed) -> &str {
     &committed.events[0].stream.id
-}
-
-impl Bank {
-    /// One of the demo's customers at the counter of `app`, which may be another server than the bank's first.
-    pub async fn payer(&self, app: &App, email: &str) -> Payer {
-        let user = self.user(email).await;
-        let sql = "SELECT aggregate_id FROM events WHERE event_type = 'account.opened'
-                      AND payload#>>'{opened,account_type}' = 'CURRENT' AND payload#>>'{opened,terms,owner}' = $1";
-        let number: String =
-            sqlx::query_scalar(sql).bind(user.to_string()).fetch_one(&self.pool).await.unwrap();
-        let account = accounts::owned(&app.journal, user, &number.as_str().into()).await.unwrap();
-        Payer { app: app.clone(), account }
-    }
 }
