@@ -36,9 +36,9 @@ enum Names {
 }
 
 /// One operation.
-struct Row {
+pub struct Row {
     method: Method,
-    path: &'static str,
+    pub path: &'static str,
     access: Access,
     names: Names,
     /// A body that is accepted; none for a read. The text is the account it names.
@@ -46,12 +46,12 @@ struct Row {
     /// The account that a good request names.
     account: fn(&World) -> &str,
     /// Whether a repeat of a key must be answered from the log.
-    replays: bool,
+    pub replays: bool,
 }
 
 /// A bank in which every operation can succeed once.
-struct World {
-    bank: Bank,
+pub struct World {
+    pub bank: Bank,
     ada: Person,
     bola: Person,
     chidi: Person,
@@ -66,7 +66,10 @@ const UNKNOWN: &str = "1000000008";
 impl World {
     /// Chidi's savings account is frozen.
     async fn new() -> Self {
-        let bank = Bank::open().await;
+        Self::of(Bank::open().await).await
+    }
+
+    pub async fn of(bank: Bank) -> Self {
         let (ada, bola, chidi) = (bank.ada().await, bank.bola().await, bank.chidi().await);
         let teller = bank.teller().await;
         let freeze = format!("/v1/staff/accounts/{}/freeze", chidi.savings);
@@ -76,8 +79,23 @@ impl World {
         Self { bank, ada, bola, chidi, teller, refresh }
     }
 
+    /// Undoes what keeps the operation from succeeding once more.
+    pub async fn make_ready(&mut self, row: &Row) {
+        if row.path.starts_with("/v1/users/token/") {
+            let session = self.bank.client().session("ada@example.com", "spare").await;
+            self.refresh = session["refreshToken"].as_str().unwrap().to_owned();
+        }
+        for (verb, opposite) in [("/freeze", "/unfreeze"), ("/unfreeze", "/freeze")] {
+            if let Some(staff) = row.path.strip_suffix(verb) {
+                let path = format!("{}{opposite}", staff.replace("{accountNo}", (row.account)(self)));
+                // Unless it is so already.
+                self.teller.client.post(&path, &json!({"reason": "Once more"})).await;
+            }
+        }
+    }
+
     /// Somebody who may call the operation.
-    fn caller(&self, row: &Row) -> Client {
+    pub fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
             (_, Names::Anybodys) => self.teller.client.clone(),
@@ -86,7 +104,7 @@ impl World {
     }
 }
 
-fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let get = |path, access, names| Row {
         method: Method::GET,
         path,
@@ -181,6 +199,16 @@ impl Row {
             Some(body) => request.json(&body(world, account)),
             None => request,
         }
+    }
+
+    /// A good request by somebody who may.
+    pub fn good_request(&self, world: &World) -> Request {
+        self.request(&world.caller(self), world, (self.account)(world))
+    }
+
+    /// Whether it is a question that somebody who is logged in asks of the database.
+    pub fn reads(&self) -> bool {
+        self.body.is_none() && self.is_private()
     }
 
     /// A good request by `client`.

@@ -107,6 +107,12 @@ impl Request {
         Self(self.0.header("content-type", content_type).body(body))
     }
 
+    /// For a router instead of a network.
+    pub fn into_http(self) -> axum::http::Request<axum::body::Body> {
+        let request: axum::http::Request<reqwest::Body> = self.0.build().unwrap().try_into().unwrap();
+        request.map(axum::body::Body::new)
+    }
+
     pub async fn send(self) -> Answer {
         self.try_send().await.expect("an answer")
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use bursar_commands::audit;
 use bursar_domain::codec::Codec;
-use sqlx::{Connection, PgPool};
+use sqlx::{Connection, PgPool, Row};
 
 /// Every posting of the log in order, and what each account must keep; read once, asked often.
 const PREPARE: &str = "
@@ -248,9 +248,9 @@ pub async fn pool_violations(pool: &PgPool) -> Vec<String> {
         }
     }
     for connection in &mut held {
-        // In a transaction of its own, a statement begins when its transaction does.
-        let sql = "SELECT now() = statement_timestamp()";
-        match sqlx::query_scalar::<_, bool>(sql).fetch_one(&mut **connection).await {
+        // In a transaction of its own, a simple query begins when its transaction does.
+        let alone = sqlx::raw_sql("SELECT now() = statement_timestamp()").fetch_one(&mut **connection).await;
+        match alone.and_then(|row| row.try_get(0)) {
             Ok(true) => {}
             Ok(false) => found.push("pool: a connection is inside somebody's transaction".to_owned()),
             Err(error) => found.push(format!("pool: a connection does not work: {error}")),

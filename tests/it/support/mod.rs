@@ -3,6 +3,7 @@
 pub mod chance;
 pub mod client;
 pub mod forge;
+pub mod inside;
 pub mod invariants;
 pub mod payer;
 pub mod process;
