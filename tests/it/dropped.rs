@@ -18,20 +18,6 @@ use crate::support::{Bank, build, config, forge};
 /// More awaits than any handler has, with nothing warmed up.
 const MOST_POLLS: usize = 200;
 
-/// How many events an operation writes.
-async fn events_of(world: &mut World, row: &Row) -> i64 {
-    if !row.replays {
-        return 0;
-    }
-    world.make_ready(row).await;
-    let before = world.bank.events().await;
-    let undisturbed = answer(&world.bank.app, row.good_request(world)).await;
-    assert!(undisturbed.status < 300, "{row}: {}", undisturbed.text);
-    let written = world.bank.events().await - before;
-    assert!(written > 0, "{row} wrote nothing");
-    written
-}
-
 /// Drops the handler of `row` at the server's first await, its second ... until it gets to its end, and asks again each
 /// time. Answers how many awaits there were: each statement takes a moment, so that whoever waits for one does wait.
 async fn dropped_everywhere(
@@ -40,7 +26,7 @@ async fn dropped_everywhere(
     faults: &Faults,
     server: impl AsyncFn() -> App,
 ) -> usize {
-    let expected = events_of(world, row).await;
+    let expected = world.events_of(row).await;
     for polls in 1..MOST_POLLS {
         world.make_ready(row).await;
         let app = server().await;

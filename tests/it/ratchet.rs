@@ -3,6 +3,8 @@
 //! A new route without a row here fails [`rows_routes_and_document_are_one_set`]; the row then brings it under every
 //! other test of this file.
 
+mod repeat;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -79,23 +81,8 @@ impl World {
         Self { bank, ada, bola, chidi, teller, refresh }
     }
 
-    /// Undoes what keeps the operation from succeeding once more.
-    pub async fn make_ready(&mut self, row: &Row) {
-        if row.path.starts_with("/v1/users/token/") {
-            let session = self.bank.client().session("ada@example.com", "spare").await;
-            self.refresh = session["refreshToken"].as_str().unwrap().to_owned();
-        }
-        for (verb, opposite) in [("/freeze", "/unfreeze"), ("/unfreeze", "/freeze")] {
-            if let Some(staff) = row.path.strip_suffix(verb) {
-                let path = format!("{}{opposite}", staff.replace("{accountNo}", (row.account)(self)));
-                // Unless it is so already.
-                self.teller.client.post(&path, &json!({"reason": "Once more"})).await;
-            }
-        }
-    }
-
     /// Somebody who may call the operation.
-    pub fn caller(&self, row: &Row) -> Client {
+    fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
             (_, Names::Anybodys) => self.teller.client.clone(),
@@ -199,16 +186,6 @@ impl Row {
             Some(body) => request.json(&body(world, account)),
             None => request,
         }
-    }
-
-    /// A good request by somebody who may.
-    pub fn good_request(&self, world: &World) -> Request {
-        self.request(&world.caller(self), world, (self.account)(world))
-    }
-
-    /// Whether it is a question that somebody who is logged in asks of the database.
-    pub fn reads(&self) -> bool {
-        self.body.is_none() && self.is_private()
     }
 
     /// A good request by `client`.
