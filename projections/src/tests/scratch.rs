@@ -97,7 +97,8 @@ async fn migrate(pool: &PgPool, schema: &str) {
     let mut files: Vec<_> =
         std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let mut tx = pool.begin().await.unwrap();
+    let mut own = pool.acquire().await.unwrap().detach();
+    let mut tx = own.begin().await.unwrap();
     let begin = format!("CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}");
     sqlx::raw_sql(&begin).execute(&mut *tx).await.unwrap();
     for file in files {
