@@ -1,230 +1,280 @@
-//! kill -9 under load. What was acknowledged is in the log exactly once, and everything else agrees with the log.
+//! T2 and T3: kill -9 under load, of the server and of the whole Postgres. What was acknowledged is in the log exactly
+//! once, nothing else is, and everything agrees with the log.
 
-use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-use bursar_api::config::Config;
-use bursar_api::database::Database;
+use bursar_api::postgres::{EmbeddedPostgres, Options};
+use bursar_api::{database, demo, sources};
+use bursar_commands::journal::JournalOptions;
+use bursar_commands::{Context, Journal, Unit};
+use bursar_domain::codec::Codec;
+use bursar_domain::kernel::TransactionId;
+use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
+use bursar_domain::{Amount, Currency};
+use sqlx::PgPool;
+use tokio::task::JoinHandle;
 
-use crate::support::client::transfer;
+use crate::support::chance::{Chance, scaled};
+use crate::support::invariants::{Acknowledged, none, red};
+use crate::support::payer::{Payer, transaction};
 use crate::support::process::{Server, directory};
-use crate::support::{Client, check};
+use crate::support::{Bank, Client, build, check, config, pool};
 
-/// Acknowledged transaction ids, as clients saw them.
-async fn load(
-    client: Client,
-    source: String,
-    destination: String,
-    n: usize,
+const PAYERS: usize = 8;
+
+/// Apps that pay one kobo after another, each asking with the same key until there is an answer.
+struct Payers {
+    address: Arc<Mutex<SocketAddr>>,
     stop: Arc<AtomicBool>,
-) -> Vec<String> {
-    let mut acknowledged = Vec::new();
-    for i in 0.. {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let request = client
-            .request(reqwest::Method::POST, "/v1/payments/transfer/internal")
-            .key(&format!("kill-{n}-{i}"))
-            .json(&transfer(&source, &destination, 1));
-        // Once the server is gone there is no answer, and so no acknowledgement.
-        let Some(answer) = request.try_send().await else { break };
-        if answer.status == 201 {
-            acknowledged.push(answer.body["transactionId"].as_str().unwrap().to_owned());
+    told: Arc<Mutex<Acknowledged>>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Payers {
+    /// Of Ada's at a demo bank.
+    async fn start(server: &Server, before: i64) -> Self {
+        let anybody = Client::new(server.address);
+        let (ada, bola) = (anybody.login("ada@example.com").await, anybody.login("bola@example.com").await);
+        let (source, destination) = (account(&ada).await, account(&bola).await);
+        let (address, stop) = (Arc::new(Mutex::new(server.address)), Arc::new(AtomicBool::new(false)));
+        let told = Arc::new(Mutex::new(Acknowledged::since(before)));
+        let tasks = (0..PAYERS).map(|n| {
+            let (ada, source, destination) = (ada.clone(), source.clone(), destination.clone());
+            let (address, stop, told) = (Arc::clone(&address), Arc::clone(&stop), Arc::clone(&told));
+            tokio::spawn(async move {
+                for i in 0.. {
+                    if stop.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let key = format!("kill-{n}-{i}");
+                    loop {
+                        let client = ada.at(*address.lock().unwrap());
+                        match client.try_pay(&source, &destination, 1, &key).await {
+                            Some(answer) if answer.status == 201 => {
+                                let id = answer.text_at("transactionId");
+                                break told.lock().unwrap().note(&key, id, &answer.text);
+                            }
+                            // A server without a store says so.
+                            Some(answer) => assert!(!answer.is(503).header("retry-after").is_empty()),
+                            // A server that is not there says nothing.
+                            None => tokio::time::sleep(Duration::from_millis(5)).await,
+                        }
+                    }
+                }
+            })
+        });
+        let tasks = tasks.collect();
+        Self { address, stop, told, tasks }
+    }
+
+    /// Where the server is now.
+    fn moved_to(&self, server: &Server) {
+        *self.address.lock().unwrap() = server.address;
+    }
+
+    /// Payments are made, from now on or again.
+    async fn at_work(&self) {
+        let enough = self.told.lock().unwrap().count() + PAYERS;
+        let patience = Instant::now() + Duration::from_secs(60);
+        while self.told.lock().unwrap().count() < enough {
+            assert!(Instant::now() < patience, "the bank does not come back");
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
-    acknowledged
+
+    fn told_so_far(&self) -> Acknowledged {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// Everybody gets an answer to their last request, and stops.
+    async fn finish(self) -> Acknowledged {
+        self.stop.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        Arc::into_inner(self.told).unwrap().into_inner().unwrap()
+    }
 }
 
 async fn account(client: &Client) -> String {
     let accounts = client.get("/v1/accounts?type=CURRENT").await.is(200);
-    accounts.body["accounts"][0]["accountNumber"].as_str().unwrap().to_owned()
+    accounts.list_at("accounts")[0]["accountNumber"].as_str().unwrap().to_owned()
+}
+
+/// The way to the Postgres that a server runs on `dir`.
+async fn straight(dir: &Path) -> PgPool {
+    let dir = dir.to_owned();
+    let url = tokio::task::spawn_blocking(move || EmbeddedPostgres::attach(&dir, "bursar")).await.unwrap();
+    pool(&url.expect("no Postgres runs"))
+}
+
+async fn head(pool: &PgPool) -> i64 {
+    sqlx::query_scalar("SELECT position FROM head").fetch_one(pool).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_acknowledged_survives_kill_nine() {
+async fn what_was_acknowledged_survives_the_death_of_the_server() {
+    let mut chance = Chance::new();
     let dir = directory("kill");
-    let mut acknowledged = HashSet::new();
-    let mut attempts = 0;
-    for round in 0..4_u64 {
-        let server = Server::start(&dir).await;
-        let anybody = Client::new(server.address);
-        let (ada, bola) = (anybody.login("ada@example.com").await, anybody.login("bola@example.com").await);
-        let (source, destination) = (account(&ada).await, account(&bola).await);
-        let stop = Arc::new(AtomicBool::new(false));
-        let clients: Vec<_> = (0..8)
-            .map(|n| {
-                let name = attempts + n;
-                let job = load(ada.clone(), source.clone(), destination.clone(), name, Arc::clone(&stop));
-                tokio::spawn(job)
-            })
-            .collect();
-        attempts += clients.len();
-        tokio::time::sleep(Duration::from_millis(300 + 170 * round)).await;
-        server.kill();
-        stop.store(true, Ordering::Relaxed);
-        for client in clients {
-            acknowledged.extend(client.await.unwrap());
-        }
-    }
-    let config = Config { data_dir: dir.clone(), ..Config::default() };
-    let database = Database::open(&config).await.unwrap();
-    let recorded: Vec<String> =
-        sqlx::query_scalar("SELECT aggregate_id FROM events WHERE event_type = 'payment.completed'")
-            .fetch_all(&database.pool)
-            .await
-            .unwrap();
-    let unique: HashSet<&String> = recorded.iter().collect();
-    assert_eq!(unique.len(), recorded.len(), "a payment is in the log once");
-    let lost: Vec<_> = acknowledged.iter().filter(|id| !unique.contains(id)).collect();
-    assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
-    assert!(acknowledged.len() > 50, "too little load to mean anything: {}", acknowledged.len());
-    check(&database.pool).await;
+    let mut server = Server::start(&dir).await;
+    let database = straight(&dir).await;
+    let payers = Payers::start(&server, head(&database).await).await;
     database.close().await;
+    for round in 0..scaled(20) {
+        tokio::time::sleep(chance.millis(100, 1_000)).await;
+        server.kill();
+        let told = payers.told_so_far();
+        server = Server::start(&dir).await;
+        let database = straight(&dir).await;
+        none(&told.violations_so_far(&database).await);
+        if round % 5 == 4 {
+            check(&database).await;
+        }
+        database.close().await;
+        payers.moved_to(&server);
+    }
+    let told = payers.finish().await;
+    println!("{} payments", told.count());
+    assert!(told.count() > 500, "too little load to mean anything: {}", told.count());
+    let database = straight(&dir).await;
+    none(&told.violations(&database).await);
+    check(&database).await;
+    database.close().await;
+    assert_eq!(server.stop().await, 0);
     std::fs::remove_dir_all(dir).unwrap();
 }
 
+/// Control: a server that acknowledges what it has put into its queue, and is killed before it is written.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_hangs_up_has_paid_all_the_same() {
-    use tokio::io::AsyncWriteExt;
-    let bank = crate::support::Bank::open().await;
-    let (ada, bola) = (bank.ada().await, bank.bola().await);
-    let before = bank.events_of("payment.completed").await;
-    let body = transfer(&ada.current, &bola.current, 5).to_string();
-    for n in 0..20 {
-        let request = format!(
-            "POST /v1/payments/transfer/internal HTTP/1.1\r\nhost: bank\r\nauthorization: Bearer {}\r\n\
-             content-type: application/json\r\nidempotency-key: hang-{n}\r\ncontent-length: {}\r\n\r\n{body}",
-            ada.client.token(),
-            body.len(),
-        );
-        let mut stream = tokio::net::TcpStream::connect(bank.address).await.unwrap();
-        stream.write_all(request.as_bytes()).await.unwrap();
-        // Sent whole, and gone before the answer.
-        tokio::time::sleep(Duration::from_micros(200 * n)).await;
-        drop(stream);
+async fn a_server_that_acknowledges_before_it_commits_is_found_out() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await.current, bank.bola().await.current);
+    let mut told = Acknowledged::since(bank.events().await);
+    // Somebody else holds the head for a moment, so that nothing can be written before the end.
+    let mut lock = bank.pool.begin().await.unwrap();
+    sqlx::query("SELECT FROM head FOR UPDATE").execute(&mut *lock).await.unwrap();
+    let url = bank.url().to_owned();
+    let dying = tokio::task::spawn_blocking(move || {
+        let server = tokio::runtime::Runtime::new().unwrap();
+        let acknowledged = server.block_on(async {
+            let (sources, _) = sources::system();
+            let (codec, options) = (Arc::new(Codec::default()), JournalOptions::default());
+            let journal = Journal::open(pool(&url), sources.clone(), codec, options).await.unwrap();
+            let queued = (0..10).map(|_| {
+                let id = TransactionId::mint(&sources);
+                let unit = Unit::new(Context::default()).create(id, pay(&ada, &bola));
+                let journal = journal.clone();
+                tokio::spawn(async move { journal.submit(unit).await.is_ok() });
+                id.to_string()
+            });
+            let queued: Vec<String> = queued.collect();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            queued
+        });
+        server.shutdown_background();
+        acknowledged
+    });
+    for id in dying.await.unwrap() {
+        told.note(&id, &id, "");
     }
-    // Each is asked for again: it was carried out then, or is now; never twice.
-    for n in 0..20 {
-        ada.client.pay(&ada.current, &bola.current, 5, &format!("hang-{n}")).await;
-    }
-    assert_eq!(bank.events_of("payment.completed").await, before + 20);
+    lock.rollback().await.unwrap();
+    red(&told.violations(&bank.pool).await, "I5: txn_");
     bank.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn connections_cut_at_any_moment_lose_and_double_nothing() {
-    let bank = crate::support::Bank::open().await;
-    let (ada, bola) = (bank.ada().await, bank.bola().await);
-    let before = bank.events_of("payment.completed").await;
-    let stop = Arc::new(AtomicBool::new(false));
-    let payers: Vec<_> = (0..8)
-        .map(|n| {
-            let (client, stop) = (ada.client.clone(), Arc::clone(&stop));
-            let (source, destination) = (ada.current.clone(), bola.current.clone());
-            tokio::spawn(async move {
-                let mut paid = 0;
-                for i in 0.. {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let key = format!("cut-{n}-{i}");
-                    // Asked again until it is answered, as an app does; the key makes sure that it is paid once.
-                    while client.pay(&source, &destination, 1, &key).await.status != 201 {}
-                    paid += 1;
-                }
-                paid
-            })
-        })
-        .collect();
-    let mut cuts = 0;
-    for n in 0..40_u64 {
-        tokio::time::sleep(Duration::from_millis(10 + 7 * (n % 5))).await;
-        // Every session of the bank but ours, in the middle of whatever it does: also between COMMIT and its answer.
-        let cut = sqlx::query(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-              WHERE datname = current_database() AND pid <> pg_backend_pid()
-                AND (query LIKE '%head%' OR query = 'COMMIT')",
-        );
-        cuts += cut.fetch_all(&bank.pool).await.map_or(0, |rows| rows.len());
-    }
-    stop.store(true, Ordering::Relaxed);
-    let mut paid = 0;
-    for payer in payers {
-        paid += payer.await.unwrap();
-    }
-    assert!(cuts > 10 && paid > 100, "too little happened to mean anything: {cuts} cuts, {paid} payments");
-    assert_eq!(bank.events_of("payment.completed").await, before + paid);
-    bank.close().await;
+fn pay(source: &str, destination: &str) -> PaymentCommand {
+    let (amount, reference) = (Amount::try_from(1).unwrap(), "EAGER".to_owned());
+    let (source, destination) = (source.into(), destination.into());
+    let pay = Pay::between(PaymentKind::Internal, source, destination, amount, Currency::NGN, reference);
+    PaymentCommand::Pay(Box::new(pay))
 }
 
-/// SIGKILL to a Postgres and all its children, as a power cut would.
-fn cut_power(data_dir: &Path) {
-    let pid_file = std::fs::read_to_string(data_dir.join("postgres/postmaster.pid")).unwrap();
-    let postmaster = pid_file.lines().next().unwrap();
-    for (program, arguments) in [("pkill", ["-9", "-P"].as_slice()), ("kill", &["-9"])] {
-        let status = std::process::Command::new(program).args(arguments).arg(postmaster).status();
-        assert!(status.unwrap().success(), "{program}");
+/// SIGKILL to a Postgres and all its children, as a power cut would; to the next one when it has just died.
+async fn cut_power(data_dir: &Path) {
+    let killed = |program: &str, arguments: &[&str]| {
+        std::process::Command::new(program).args(arguments).status().unwrap().success()
+    };
+    for _ in 0..200 {
+        let pid_file = std::fs::read_to_string(data_dir.join("postgres/postmaster.pid")).unwrap_or_default();
+        if let Some(postmaster) = pid_file.lines().next() {
+            // It may have no children yet.
+            killed("pkill", &["-9", "-P", postmaster]);
+            if killed("kill", &["-9", postmaster]) {
+                return;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    panic!("no Postgres to kill");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_acknowledged_survives_the_death_of_postgres() {
+    let mut chance = Chance::new();
     let dir = directory("power");
     let server = Server::start(&dir).await;
-    let anybody = Client::new(server.address);
-    let (ada, bola) = (anybody.login("ada@example.com").await, anybody.login("bola@example.com").await);
-    let (source, destination) = (account(&ada).await, account(&bola).await);
-    let stop = Arc::new(AtomicBool::new(false));
-    let payers: Vec<_> = (0..8)
-        .map(|n| {
-            let (client, stop) = (ada.clone(), Arc::clone(&stop));
-            let (source, destination) = (source.clone(), destination.clone());
-            tokio::spawn(async move {
-                let mut acknowledged = Vec::new();
-                for i in 0.. {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    // As an app does: the same key until there is an answer. A server without a store says 503.
-                    let answer = loop {
-                        let answer = client.pay(&source, &destination, 1, &format!("power-{n}-{i}")).await;
-                        match answer.status {
-                            201 => break answer,
-                            503 => assert!(!answer.header("retry-after").is_empty()),
-                            other => panic!("{other}: {}", answer.text),
-                        }
-                    };
-                    acknowledged.push(answer.body["transactionId"].as_str().unwrap().to_owned());
-                }
-                acknowledged
-            })
-        })
-        .collect();
-    for n in 0..5 {
-        tokio::time::sleep(Duration::from_millis(400 + 150 * n)).await;
-        cut_power(&dir);
-    }
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    stop.store(true, Ordering::Relaxed);
-    let mut acknowledged = Vec::new();
-    for payer in payers {
-        acknowledged.extend(payer.await.unwrap());
-    }
-    server.kill();
-    let config = Config { data_dir: dir.clone(), ..Config::default() };
-    let database = Database::open(&config).await.unwrap();
-    let sql = "SELECT count(*), count(DISTINCT aggregate_id) FROM events
-                WHERE event_type = 'payment.completed' AND metadata->>'actor' LIKE 'usr_%'";
-    let recorded: (i64, i64) = sqlx::query_as(sql).fetch_one(&database.pool).await.unwrap();
-    // Every payment was asked for until it was acknowledged: neither more nor fewer are in the log.
-    let paid = i64::try_from(acknowledged.len()).unwrap();
-    assert_eq!(recorded, (paid, paid));
-    assert!(paid > 50, "too little load to mean anything: {paid}");
-    check(&database.pool).await;
+    let database = straight(&dir).await;
+    let payers = Payers::start(&server, head(&database).await).await;
     database.close().await;
+    for _ in 0..scaled(5) {
+        payers.at_work().await;
+        tokio::time::sleep(chance.millis(100, 1_000)).await;
+        cut_power(&dir).await;
+    }
+    payers.at_work().await;
+    let told = payers.finish().await;
+    println!("{} payments", told.count());
+    assert!(told.count() > 50, "too little load to mean anything: {}", told.count());
+    let database = straight(&dir).await;
+    none(&told.violations(&database).await);
+    check(&database).await;
+    database.close().await;
+    assert_eq!(server.stop().await, 0);
     std::fs::remove_dir_all(dir).unwrap();
+}
+
+/// What clients were told before the power went, held against what is there when it is back.
+async fn over_a_power_cut(name: &str, synchronous_commit: &str) -> Vec<String> {
+    let dir = directory(name);
+    let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    // Nobody writes to the disk by chance, and nobody brings the server back before we look.
+    let settings =
+        vec![setting("synchronous_commit", synchronous_commit), setting("wal_writer_delay", "10s")];
+    let options = Options { restart_on_crash: false, durable: false, settings, ..Options::new(&dir) };
+    let start = async || {
+        let options = options.clone();
+        tokio::task::spawn_blocking(|| EmbeddedPostgres::start(options)).await.unwrap().unwrap()
+    };
+    let postgres = start().await;
+    database::migrate(&postgres.url("bursar").parse().unwrap()).await.unwrap();
+    let (app, clock) = build(pool(&postgres.url("bursar")), config()).await;
+    demo::people(&app, &clock).await.unwrap();
+    let (ada, bola) = (Payer::at(&app, "ada@example.com").await, Payer::at(&app, "bola@example.com").await);
+    sqlx::query("CHECKPOINT").execute(&app.pool).await.unwrap();
+    let mut told = Acknowledged::since(head(&app.pool).await);
+    for n in 0..20 {
+        told.note(format!("power-{n}"), transaction(&ada.pay(&bola, 1, None).await.unwrap()), "");
+    }
+    postgres.kill_everything();
+    app.close().await;
+    drop(postgres);
+    let postgres = start().await;
+    let straight = pool(&postgres.url("bursar"));
+    let found = told.violations(&straight).await;
+    check(&straight).await;
+    straight.close().await;
+    tokio::task::spawn_blocking(|| postgres.stop()).await.unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+    found
+}
+
+/// Control, and the reason why `bursar serve` refuses such a server.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_postgres_that_does_not_wait_for_its_disk_is_found_out() {
+    none(&over_a_power_cut("durable", "on").await);
+    red(&over_a_power_cut("forgetful", "off").await, "I5: txn_");
 }

@@ -1,4 +1,4 @@
-//! The bank against a second bank that fits on a page: plain sums in a hash map, written from the rules alone.
+//! T34: the bank against a second bank that fits on a page: plain sums in a hash map, written from the rules alone.
 //!
 //! Random sequences of commands go to both. After each one the answers must be equal, and so must all balances; a
 //! refusal must leave nothing. A reference with a wrong rule must be found out, or the comparison proves nothing.
@@ -19,11 +19,12 @@ use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, Tes
 use tokio::runtime::Runtime;
 
 use crate::support::Bank;
+use crate::support::chance::scaled;
 use reference::{Ask, PRODUCTS, Reference, Wrong};
 
-const CASES: u32 = 30;
+const CASES: usize = 30;
 /// A wrong rule may need a rare coincidence to show.
-const CASES_UNTIL_FOUND: u32 = 500;
+const CASES_UNTIL_FOUND: usize = 500;
 const STEPS: usize = 50;
 const USERS: usize = 3;
 /// What every account of the prelude begins with.
@@ -311,7 +312,8 @@ fn compare(runtime: &Runtime, bank: &Bank, wrong: Wrong) -> Result<(), TestError
         std::env::var("TEST_SEED").map_or(0x0b_5e, |seed| seed.parse().expect("TEST_SEED is a number"));
     println!("TEST_SEED={seed}");
     let (cases, max_shrink_iters) =
-        if wrong == Wrong::Nothing { (CASES, 300) } else { (CASES_UNTIL_FOUND, 0) };
+        if wrong == Wrong::Nothing { (scaled(CASES), 300) } else { (CASES_UNTIL_FOUND, 0) };
+    let cases = u32::try_from(cases).unwrap();
     let config =
         ProptestConfig { cases, max_shrink_iters, failure_persistence: None, ..ProptestConfig::default() };
     let mut bytes = [0; 32];

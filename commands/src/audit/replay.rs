@@ -6,7 +6,7 @@ use bursar_domain::codec::Codec;
 use bursar_domain::ledger::{self, Book, LedgerAccount};
 use bursar_domain::{AccountNumber, Position, Recorded, State, StreamId};
 use jiff::Timestamp;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection as _, PgConnection, PgPool};
 
 use super::{CUSTOMERS, Difference, Report, independent};
 use crate::journal::{StoreError, read};
@@ -26,7 +26,8 @@ pub async fn replay(
     codec: &Codec,
     progress: &mut (dyn FnMut(i64, i64) + Send),
 ) -> Result<Report, StoreError> {
-    let mut snapshot = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let mut own = pool.acquire().await?.detach();
+    let mut snapshot = own.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let head = sqlx::query_scalar!("SELECT position FROM head").fetch_one(&mut *snapshot).await?;
     let mut rebuilt = Rebuilt::default();
     let mut report = Report::default();
@@ -51,7 +52,7 @@ pub async fn replay(
         report.accounts = rebuilt.book.0.len();
     }
     rebuilt.balance(&mut report);
-    drop(snapshot);
+    snapshot.rollback().await?;
     if report.difference.is_none() {
         let streams = std::mem::take(&mut rebuilt.streams);
         report.aggregates = streams.len();

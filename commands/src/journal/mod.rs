@@ -34,7 +34,7 @@ use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Aggregate, Currency, Position, Recorded, State};
 use lru::LruCache;
 use sqlx::PgPool;
-use sqlx::postgres::PgListener;
+use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
@@ -371,11 +371,14 @@ impl Drop for Inner {
 
 /// Wakes the sequencer when another process has written.
 async fn listen(pool: PgPool, head: watch::Receiver<Position>, wake: Arc<Notify>) {
+    // A listener keeps its connection for ever: it must not take one of the readers'.
+    let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
+    let own = own.connect_lazy_with((*pool.connect_options()).clone());
     loop {
         let listening = async {
             let schema =
                 sqlx::query_scalar!(r#"SELECT current_schema()::text AS "schema!""#).fetch_one(&pool).await?;
-            let mut listener = PgListener::connect_with(&pool).await?;
+            let mut listener = PgListener::connect_with(&own).await?;
             listener.listen(&format!("{schema}.head")).await?;
             loop {
                 let notification = listener.recv().await?;

@@ -138,7 +138,8 @@ async fn a_rebuild_while_the_bank_goes_on_is_not_noticed() {
 async fn a_long_query_delays_a_swap_and_nobody_else() {
     let Some(scratch) = Scratch::new().await else { return };
     followed(&scratch, 4, 100).await;
-    let mut analyst = scratch.pool.begin().await.unwrap();
+    let mut own = scratch.pool.acquire().await.unwrap().detach();
+    let mut analyst = sqlx::Connection::begin(&mut own).await.unwrap();
     sqlx::query("SELECT count(*) FROM accounts").execute(&mut *analyst).await.unwrap();
     let (pool, codec) = (scratch.pool.clone(), scratch.codec.clone());
     let rebuilding = tokio::spawn(async move { rebuild(&pool, &codec, &["accounts"], &()).await });

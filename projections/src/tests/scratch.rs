@@ -99,7 +99,8 @@ async fn migrate(pool: &PgPool, schema: &str) {
     // Datasets lie beside the migrations of their tables.
     files.retain(|file| file.extension().is_some_and(|extension| extension == "sql"));
     files.sort();
-    let mut tx = pool.begin().await.unwrap();
+    let mut own = pool.acquire().await.unwrap().detach();
+    let mut tx = own.begin().await.unwrap();
     let begin = format!("CREATE SCHEMA {schema}; SET LOCAL search_path = {schema}");
     sqlx::raw_sql(&begin).execute(&mut *tx).await.unwrap();
     for file in files {

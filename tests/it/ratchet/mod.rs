@@ -3,6 +3,7 @@
 //! A new route without a row in [`table`] fails [`rows_routes_and_document_are_one_set`]; the row then brings it under
 //! every other test of this file.
 
+mod repeat;
 mod table;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::Bank;
-use table::{Access, Names, Row, Thing, World, rows};
+use table::{Access, Names, Thing};
+pub use table::{Row, World, rows};
 
 /// `METHOD path` of every documented operation.
 fn documented(document: &Value) -> BTreeSet<String> {

@@ -4,6 +4,7 @@ use bursar_domain::kernel::Permission::{self, AccountOps, ReadAccount, WriteTran
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::repeat::{self, Ready};
 use crate::support::client::{Answer, PASSWORD, Request};
 use crate::support::{Bank, Client, Person};
 
@@ -74,6 +75,8 @@ pub struct Row {
     pub strangers: fn(&World) -> &str,
     /// Whether a repeat of a key must be answered from the log.
     pub replays: bool,
+    /// What must be done before it can succeed once more.
+    pub ready: Ready,
 }
 
 /// A bank in which every operation can succeed once.
@@ -92,7 +95,11 @@ pub struct World {
 impl World {
     /// Chidi's savings account is frozen.
     pub async fn new() -> Self {
-        let bank = Bank::open().await;
+        Self::of(Bank::open().await).await
+    }
+
+    /// The same of a bank that is open.
+    pub async fn of(bank: Bank) -> Self {
         let (ada, bola, chidi) = (bank.ada().await, bank.bola().await, bank.chidi().await);
         let teller = bank.teller().await;
         let freeze = format!("/v1/staff/accounts/{}/freeze", chidi.savings);
@@ -114,7 +121,7 @@ impl World {
 }
 
 /// Puts `payee` into somebody's list.
-async fn keeps(person: &Person, payee: &Person) -> String {
+pub async fn keeps(person: &Person, payee: &Person) -> String {
     let body = json!({"accountNumber": payee.savings});
     let added = person.client.post("/v1/payments/beneficiaries/internal", &body).await.is(201);
     added.text_at("beneficiaryId").to_owned()
@@ -142,6 +149,7 @@ fn get(path: &'static str, access: Access, names: Names) -> Row {
         own: |world| &world.ada.current,
         strangers: |world| &world.bola.current,
         replays: false,
+        ready: repeat::always,
     }
 }
 
@@ -181,13 +189,15 @@ fn sessions() -> Vec<Row> {
             Access::Public,
             Names::Nothing,
             |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
-        ),
+        )
+        .after(repeat::new_session),
         post(
             "/v1/users/token/revoke",
             Access::Signed,
             Names::Nothing,
             |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
-        ),
+        )
+        .after(repeat::new_session),
     ]
 }
 
@@ -251,30 +261,35 @@ fn beneficiaries() -> Vec<Row> {
             WRITE,
             Names::Nothing,
             |world, _| json!({"accountNumber": world.bola.current, "accountName": "Bola", "nickname": "B", "transferType": "INTERNAL", "isFavorite": true}),
-        ),
+        )
+        .after(repeat::nobody_kept),
         get("/v1/payments/beneficiaries/external", READ, Names::Nothing),
         post(
             "/v1/payments/beneficiaries/external",
             WRITE,
             Names::Nothing,
             |_, _| json!({"accountNumber": "0123456789", "accountName": "Bola", "bankCode": "058152", "bankName": "GTBank", "nickname": "B", "transferType": "EXTERNAL", "isFavorite": true}),
-        ),
+        )
+        .after(repeat::nobody_kept),
         get("/v1/payments/beneficiaries/bills", READ, Names::Nothing),
         post(
             "/v1/payments/beneficiaries/bills",
             WRITE,
             Names::Nothing,
             |_, _| json!({"billerId": "SBX_AIR_ALPHA", "billerName": "Alpha", "accountNumber": "08030000001", "customerName": "Ada", "nickname": "Airtime", "transferType": "BILLS", "isFavorite": false}),
-        ),
+        )
+        .after(repeat::nobody_kept),
         get("/v1/payments/beneficiaries/mwallet", READ, Names::Nothing),
         post(
             "/v1/payments/beneficiaries/mwallet",
             WRITE,
             Names::Nothing,
             |_, _| json!({"phoneNumber": "+2348031000102", "walletProvider": "MTN_MOMO", "nickname": "B", "transferType": "MWALLET", "isFavorite": true}),
-        ),
+        )
+        .after(repeat::nobody_kept),
         Row {
             own: |world| &world.beneficiaries.0,
+            ready: repeat::somebody_kept,
             strangers: |world| &world.beneficiaries.1,
             ..delete("/v1/payments/beneficiaries/{beneficiaryId}", WRITE, Names::Own(Thing::Beneficiary))
         },
@@ -309,16 +324,23 @@ fn staff() -> Vec<Row> {
         post("/v1/staff/accounts/{accountNo}/withdraw", teller, any_account, cash),
         Row {
             own: |world| &world.chidi.current,
+            ready: repeat::unfrozen,
             ..post("/v1/staff/accounts/{accountNo}/freeze", teller, any_account, reason)
         },
         Row {
             own: |world| &world.chidi.savings,
+            ready: repeat::frozen,
             ..post("/v1/staff/accounts/{accountNo}/unfreeze", teller, any_account, reason)
         },
     ]
 }
 
 impl Row {
+    /// The same row, which `ready` lets succeed once more.
+    fn after(self, ready: Ready) -> Self {
+        Self { ready, ..self }
+    }
+
     /// The path about `id`.
     pub fn path(&self, id: &str) -> String {
         path(self.path, id)

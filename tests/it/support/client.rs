@@ -107,6 +107,12 @@ impl Request {
         Self(self.0.header("content-type", content_type).body(body))
     }
 
+    /// For a router instead of a network.
+    pub fn into_http(self) -> axum::http::Request<axum::body::Body> {
+        let request: axum::http::Request<reqwest::Body> = self.0.build().unwrap().try_into().unwrap();
+        request.map(axum::body::Body::new)
+    }
+
     pub async fn send(self) -> Answer {
         self.try_send().await.expect("an answer")
     }
@@ -183,8 +189,13 @@ impl Client {
 
     /// Pays `amount` kobo from one account to another.
     pub async fn pay(&self, source: &str, destination: &str, amount: i64, key: &str) -> Answer {
-        self.post_with_key("/v1/payments/transfer/internal", key, &transfer(source, destination, amount))
-            .await
+        self.try_pay(source, destination, amount, key).await.expect("an answer")
+    }
+
+    /// As [`pay`](Self::pay); none when the server is gone before the whole answer is there.
+    pub async fn try_pay(&self, source: &str, destination: &str, amount: i64, key: &str) -> Option<Answer> {
+        let request = self.request(Method::POST, "/v1/payments/transfer/internal").key(key);
+        request.json(&transfer(source, destination, amount)).try_send().await
     }
 
     /// Ledger balance in kobo.

@@ -1,6 +1,11 @@
 //! A bank for one test: the real server on a real Postgres, with the demo's people in it.
 
+pub mod chance;
 pub mod client;
+pub mod forge;
+pub mod inside;
+pub mod invariants;
+pub mod payer;
 pub mod process;
 pub mod proxy;
 
@@ -14,7 +19,7 @@ use bursar_api::demo;
 use bursar_api::postgres::{TestDatabase, fresh_database};
 use bursar_api::sources::{self, BankClock};
 use bursar_commands::keys::MasterKey;
-use bursar_commands::{Context, Unit, audit, users};
+use bursar_commands::{Context, Unit, users};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::{Issued, SessionCommand, Started};
@@ -88,11 +93,21 @@ impl Bank {
 
     /// A second server process on the same database, in all but the process.
     pub async fn second(&self) -> (App, SocketAddr) {
-        let (app, _) = build(pool(&self.database.url), config()).await;
+        let app = self.second_through(&self.database.url).await;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(app::serve(app.clone(), listener, std::future::pending()));
         (app, address)
+    }
+
+    /// A second server without its HTTP, which comes to the database by the way that `url` names.
+    pub async fn second_through(&self, url: &str) -> App {
+        build(pool(url), config()).await.0
+    }
+
+    /// The straight way to the database.
+    pub fn url(&self) -> &str {
+        &self.database.url
     }
 
     /// A client without a token.
@@ -193,11 +208,17 @@ impl Bank {
 
     /// Stops the server, checks the bank, and drops its database.
     pub async fn close(self) {
+        let (pool, database) = self.stop().await;
+        check(&pool).await;
+        pool.close().await;
+        database.drop_now().await.unwrap();
+    }
+
+    /// Stops the server; what it has written stays.
+    pub async fn stop(self) -> (PgPool, TestDatabase) {
         let _ = self.stop.send(());
         self.server.await.unwrap().unwrap();
-        check(&self.pool).await;
-        self.pool.close().await;
-        self.database.drop_now().await.unwrap();
+        (self.pool, self.database)
     }
 }
 
@@ -208,25 +229,17 @@ pub fn config() -> Config {
     config
 }
 
-/// The invariants that hold after every fault.
+/// The invariants hold.
 pub async fn check(pool: &PgPool) {
-    let codec = Arc::new(Codec::default());
-    let report = audit::replay(pool, &codec, &mut |_, _| {}).await.unwrap();
-    assert_eq!(report.difference, None, "audit replay");
-    for currency in report.trial_balance.keys() {
-        assert_eq!(report.total(*currency), 0, "trial balance of {currency}");
-    }
-    let names: Vec<&str> = bursar_projections::catalogue().iter().map(|entry| entry.name).collect();
-    for model in bursar_projections::verify(pool, &codec, &names, &()).await.unwrap() {
-        assert_eq!(model.differing, 0, "{}: {:?}", model.model, model.diffs.first());
-    }
+    invariants::none(&invariants::violations(pool).await);
 }
 
 pub fn pool(url: &str) -> PgPool {
     database::pool(url.parse().unwrap(), 16, std::time::Duration::from_secs(5))
 }
 
-async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
+/// A server without its HTTP, and its clock.
+pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
     let (sources, clock) = sources::system();
     let wiring = Wiring {
         pool,

@@ -1,11 +1,12 @@
 //! A way to Postgres that breaks on demand: forwards the wire protocol and cuts connections where it is told to.
 //!
-//! It understands as much of the protocol (version 3) as it needs: where a client's message begins, and whether
-//! it says COMMIT.
+//! It understands as much of the protocol (version 3) as it needs: where a client's message begins, whether it says
+//! COMMIT, and which messages are one statement.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::OwnedWriteHalf;
@@ -20,6 +21,16 @@ pub struct Faults {
     swallowed_commits: AtomicI64,
     /// Cuts instead of forwarding the message at which this reaches zero.
     messages_left: AtomicI64,
+    /// Lets the statement at which this reaches zero fail.
+    statements_left: AtomicI64,
+    /// How it fails.
+    sqlstate: Mutex<&'static str>,
+    /// Statements that failed so far.
+    pub failures: AtomicUsize,
+    /// Microseconds for which every COMMIT is held back.
+    commit_delay: AtomicU64,
+    /// Microseconds for which every statement is held back.
+    statement_delay: AtomicU64,
     /// Connections cut so far.
     pub cuts: AtomicUsize,
 }
@@ -38,15 +49,43 @@ impl Faults {
         self.messages_left.store(n, Ordering::SeqCst);
     }
 
+    /// Holds every COMMIT back for so long before the server sees it.
+    pub fn delay_commits(&self, by: Duration) {
+        self.commit_delay.store(u64::try_from(by.as_micros()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Lets the `n`th statement from now fail with this SQLSTATE; the server carries out nothing of it.
+    pub fn fail_at_statement(&self, n: i64, sqlstate: &'static str) {
+        *self.sqlstate.lock().unwrap() = sqlstate;
+        self.statements_left.store(n, Ordering::SeqCst);
+    }
+
+    /// Holds every statement back for so long: whoever waits for an answer does wait.
+    pub fn delay_statements(&self, by: Duration) {
+        self.statement_delay.store(u64::try_from(by.as_micros()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Nothing more happens.
+    pub fn calm(&self) {
+        for armed in
+            [&self.unanswered_commits, &self.swallowed_commits, &self.messages_left, &self.statements_left]
+        {
+            armed.store(0, Ordering::SeqCst);
+        }
+        for delay in [&self.commit_delay, &self.statement_delay] {
+            delay.store(0, Ordering::SeqCst);
+        }
+    }
+
     fn take(counter: &AtomicI64) -> bool {
         counter
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| (left > 0).then_some(left - 1))
             .is_ok()
     }
 
-    /// Whether this message is the one.
-    fn strikes(&self) -> bool {
-        Self::take(&self.messages_left) && self.messages_left.load(Ordering::SeqCst) == 0
+    /// Whether this one is the one.
+    fn strikes(counter: &AtomicI64) -> bool {
+        Self::take(counter) && counter.load(Ordering::SeqCst) == 0
     }
 }
 
@@ -86,33 +125,67 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
     if to_server.write_all(&startup).await.is_err() {
         return backward.abort();
     }
-    while let Some(message) = message(&mut from_client, true).await {
-        if faults.strikes() {
+    let mut inside_a_statement = false;
+    while let Some(mut sent) = message(&mut from_client, true).await {
+        if Faults::strikes(&faults.messages_left) {
             faults.cuts.fetch_add(1, Ordering::SeqCst);
             return backward.abort();
         }
-        if message[0] == b'Q' && message[5..].starts_with(b"COMMIT") {
+        let begins = !inside_a_statement && b"QPBDEC".contains(&sent[0]);
+        if begins && Faults::strikes(&faults.statements_left) {
+            faults.failures.fetch_add(1, Ordering::SeqCst);
+            while !ends_a_statement(&sent) {
+                let Some(next) = message(&mut from_client, true).await else { return backward.abort() };
+                sent = next;
+            }
+            sent = failure(*faults.sqlstate.lock().unwrap());
+        }
+        inside_a_statement = (begins || inside_a_statement) && !ends_a_statement(&sent);
+        if sent[0] == b'Q' && sent[5..].starts_with(b"COMMIT") {
             if Faults::take(&faults.unanswered_commits) {
                 faults.cuts.fetch_add(1, Ordering::SeqCst);
                 backward.abort();
-                return commit_in_silence(to_server, message).await;
+                return commit_in_silence(to_server, sent).await;
             }
             if Faults::take(&faults.swallowed_commits) {
                 faults.cuts.fetch_add(1, Ordering::SeqCst);
                 return backward.abort();
             }
+            pause(&faults.commit_delay).await;
         }
-        if to_server.write_all(&message).await.is_err() {
+        if ends_a_statement(&sent) {
+            pause(&faults.statement_delay).await;
+        }
+        if to_server.write_all(&sent).await.is_err() {
             break;
         }
     }
     backward.abort();
 }
 
+async fn pause(micros: &AtomicU64) {
+    let micros = micros.load(Ordering::SeqCst);
+    if micros > 0 {
+        tokio::time::sleep(Duration::from_micros(micros)).await;
+    }
+}
+
+/// A query, or the Sync after the parts of a prepared one: the server answers up to here.
+fn ends_a_statement(message: &[u8]) -> bool {
+    matches!(message[0], b'Q' | b'S')
+}
+
+/// A query that fails, in the place of another: the same answer, and the same end of the transaction.
+fn failure(sqlstate: &str) -> Vec<u8> {
+    let sql = format!("DO $$BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '{sqlstate}'; END$$\0");
+    let length = u32::try_from(sql.len() + 4).unwrap().to_be_bytes();
+    [b"Q", length.as_slice(), sql.as_bytes()].concat()
+}
+
 /// The server gets the COMMIT and time to carry it out; nobody hears of it.
 async fn commit_in_silence(mut to_server: OwnedWriteHalf, message: Vec<u8>) {
     let _ = to_server.write_all(&message).await;
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
 /// One message of the protocol, whole.

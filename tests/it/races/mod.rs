@@ -1,4 +1,9 @@
-//! Many at once.
+//! Many at once. The small races, over HTTP; those at size are in the files beside this one.
+
+mod crossing;
+mod double_spend;
+mod same_key;
+mod slow_commit;
 
 use futures_util::future::join_all;
 

@@ -1,0 +1,88 @@
+//! The operations of the ratchet for other tests: each can succeed again and again.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+
+use super::table::{Row, World, keeps};
+use crate::support::client::Request;
+
+/// Undoes what keeps an operation from succeeding once more.
+pub type Ready = fn(&mut World) -> BoxFuture<'_, ()>;
+
+/// Nothing does.
+pub fn always(_: &mut World) -> BoxFuture<'_, ()> {
+    async {}.boxed()
+}
+
+/// Ada's spare session is new.
+pub fn new_session(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        let session = world.bank.client().session("ada@example.com", "spare").await;
+        world.refresh = session["refreshToken"].as_str().unwrap().to_owned();
+    }
+    .boxed()
+}
+
+/// Chidi's current account can be frozen.
+pub fn unfrozen(world: &mut World) -> BoxFuture<'_, ()> {
+    let path = format!("/v1/staff/accounts/{}/unfreeze", world.chidi.current);
+    // Unless it is so already.
+    async move { drop(world.teller.client.post(&path, &json!({"reason": "Once more"})).await) }.boxed()
+}
+
+/// Chidi's savings account can be unfrozen.
+pub fn frozen(world: &mut World) -> BoxFuture<'_, ()> {
+    let path = format!("/v1/staff/accounts/{}/freeze", world.chidi.savings);
+    async move { drop(world.teller.client.post(&path, &json!({"reason": "Once more"})).await) }.boxed()
+}
+
+/// Ada keeps nobody.
+pub fn nobody_kept(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        // Another server may have been asked.
+        world.bank.caught_up().await;
+        for kind in ["internal", "external", "bills", "mwallet"] {
+            let list = world.ada.client.get(&format!("/v1/payments/beneficiaries/{kind}")).await.is(200);
+            for kept in list.body["beneficiaries"].as_array().unwrap() {
+                let id = kept["beneficiaryId"].as_str().unwrap();
+                world.ada.client.delete(&format!("/v1/payments/beneficiaries/{id}")).await.is(200);
+            }
+        }
+    }
+    .boxed()
+}
+
+/// Ada keeps somebody new.
+pub fn somebody_kept(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        nobody_kept(world).await;
+        world.beneficiaries.0 = keeps(&world.ada, &world.chidi).await;
+    }
+    .boxed()
+}
+
+impl World {
+    /// How many events the operation writes.
+    pub async fn events_of(&mut self, row: &Row) -> i64 {
+        (row.ready)(self).await;
+        let before = self.bank.events().await;
+        let done = row.good_request(self).send().await;
+        assert!(done.status < 300, "{row}: {}", done.text);
+        let written = self.bank.events().await - before;
+        assert_eq!(written > 0, row.replays, "{row}");
+        written
+    }
+}
+
+impl Row {
+    /// A good request by somebody who may.
+    pub fn good_request(&self, world: &World) -> Request {
+        self.request(&world.caller(self), world, (self.own)(world))
+    }
+
+    /// Whether it is a question that somebody who is logged in asks of the database.
+    pub fn reads(&self) -> bool {
+        self.method == reqwest::Method::GET && self.is_private()
+    }
+}
