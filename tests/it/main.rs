@@ -16,6 +16,7 @@ mod accounts;
 mod audit;
 mod bodies;
 mod command_line;
+mod costs;
 mod event_store;
 mod faults;
 mod kills;

@@ -1,11 +1,11 @@
 //! A way to Postgres that breaks on demand: forwards the wire protocol and cuts connections where it is told to.
 //!
-//! It understands as much of the protocol (version 3) as it needs: where a client's message begins, and whether
-//! it says COMMIT.
+//! It understands as much of the protocol (version 3) as it needs: where a client's message begins, whether it says
+//! BEGIN or COMMIT, and whether the client then waits for an answer.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::OwnedWriteHalf;
@@ -22,6 +22,8 @@ pub struct Faults {
     messages_left: AtomicI64,
     /// Connections cut so far.
     pub cuts: AtomicUsize,
+    /// Round trips of each batch the journal committed.
+    pub batches: Mutex<Vec<usize>>,
 }
 
 impl Faults {
@@ -86,12 +88,23 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
     if to_server.write_all(&startup).await.is_err() {
         return backward.abort();
     }
+    // None outside of a batch; other connections have transactions too, but lock nothing as they begin.
+    let mut round_trips = None;
     while let Some(message) = message(&mut from_client, true).await {
+        let says = |sql: &[u8]| message[0] == b'Q' && message[5..].starts_with(sql);
+        if says(b"BEGIN; SELECT") {
+            round_trips = Some(0);
+        }
+        // A simple query and a Sync are what the client waits for an answer to.
+        round_trips = round_trips.map(|n| n + usize::from(matches!(message[0], b'Q' | b'S')));
+        if says(b"COMMIT") {
+            faults.batches.lock().unwrap().extend(round_trips.take());
+        }
         if faults.strikes() {
             faults.cuts.fetch_add(1, Ordering::SeqCst);
             return backward.abort();
         }
-        if message[0] == b'Q' && message[5..].starts_with(b"COMMIT") {
+        if says(b"COMMIT") {
             if Faults::take(&faults.unanswered_commits) {
                 faults.cuts.fetch_add(1, Ordering::SeqCst);
                 backward.abort();
