@@ -41,6 +41,7 @@ mod bodies;
 mod clearing;
 mod command_line;
 mod controls;
+mod costs;
 mod dropped;
 mod event_store;
 mod faults;

@@ -1,5 +1,6 @@
 //! Transfers: once, twice, to nobody, by nobody, with nothing.
 
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::support::Bank;
@@ -32,6 +33,22 @@ async fn a_transfer_moves_money_once_however_often_it_is_sent() {
         .problem(422, "IDEMPOTENCY_KEY_REUSED");
     assert_eq!(ada.client.balance(&ada.current).await, had - 250_000);
     assert_eq!(bola.client.balance(&bola.current).await, bola_had + 250_000);
+    bank.close().await;
+}
+
+/// Keys are kept by the day: a repeat writes nothing, and makes no place for them that lasts.
+#[tokio::test]
+async fn a_repeat_may_be_the_first_request_of_a_day() {
+    let bank = Bank::open().await;
+    let now = bank.app.journal.sources().clock.now();
+    let midnight = now.round((jiff::Unit::Hour, 24)).unwrap() + SignedDuration::from_hours(48);
+    bank.advance(midnight.duration_since(now) - SignedDuration::from_mins(1));
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let first = ada.client.pay(&ada.current, &bola.current, 1, "yesterday").await.is(201);
+    bank.advance(SignedDuration::from_mins(2));
+    let again = ada.client.pay(&ada.current, &bola.current, 1, "yesterday").await.is(201);
+    assert_eq!(again.text, first.text);
+    ada.client.pay(&ada.current, &bola.current, 1, "today").await.is(201);
     bank.close().await;
 }
 

@@ -132,6 +132,7 @@ async fn closing_is_opening_plus_everything_in_between() {
         pay(&bola, &ada, n * 300).await;
     }
     let (last, _) = pay(&bola, &ada, 100).await;
+    bank.caught_up().await;
     // Without the first and the last.
     let range = format!("from={}&to={last}", first + SignedDuration::from_micros(1));
     let all = statement(&ada, &format!("{range}&size=100&sort=transactionDate")).await.is(200);

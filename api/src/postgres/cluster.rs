@@ -146,6 +146,8 @@ fn settings(
             ("wal_level", "replica".to_owned()), // online backups
             ("shared_buffers", "256MB".to_owned()),
             ("max_wal_size", "4GB".to_owned()), // rare checkpoints: each one makes full pages go to the log again
+            // Log files kept to be written over: making one means 16 MB of zeros and an fsync, for which a commit waits.
+            ("min_wal_size", "1GB".to_owned()),
             ("checkpoint_timeout", "30min".to_owned()),
             ("wal_compression", best_compression(layout, postgres, who).to_owned()),
         ]);

@@ -209,6 +209,7 @@ impl Journal {
             head,
             connection: Some(connection),
             key_day: None,
+            last_batch: Duration::ZERO,
         };
         let listener = tokio::spawn(listen(pool.clone(), head_receiver.clone(), wake));
         Ok(Self(Arc::new(Inner {

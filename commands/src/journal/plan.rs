@@ -57,7 +57,6 @@ pub(super) struct Memory {
 pub(super) struct Misses {
     pub(super) streams: HashSet<StreamId>,
     pub(super) accounts: HashSet<AccountNumber>,
-    pub(super) keys: Vec<[u8; 16]>,
     pub(super) claims: Vec<ClaimedValue>,
 }
 
@@ -107,13 +106,11 @@ impl Memory {
         }
     }
 
-    /// What is certain to be needed. Ledger accounts show only in the events; [`Memory::plan`] finds them.
+    /// What is certain to be needed. Ledger accounts show only in the events, which [`Memory::plan`] finds; whether
+    /// an idempotency key is known, the append tells.
     pub(super) fn needs<'a>(&mut self, units: impl Iterator<Item = &'a Unit>) -> Misses {
         let mut misses = Misses::default();
         for unit in units {
-            if let Some(idempotency) = unit.context.idempotency {
-                misses.keys.push(idempotency.key);
-            }
             misses.claims.extend(unit.claims.iter().map(|claim| (claim.namespace, claim.hash)));
             for step in &unit.steps {
                 let known = self.streams.touch(&step.stream) || (step.fresh && self.trust_fresh);

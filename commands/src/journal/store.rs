@@ -1,9 +1,11 @@
 //! The sequencer's SQL: lock the head, read what is missing, append a batch.
 //!
-//! A warm batch is four round trips whatever its size: BEGIN with the lock, the keys, the append, COMMIT.
+//! A warm batch is three round trips whatever its size: BEGIN with the lock, the append, COMMIT.
 //!
 //! The transaction is the connection's: whoever does not reach [`commit`] or [`release`] drops the connection, and the
 //! server rolls back.
+
+use std::collections::HashMap;
 
 use bursar_domain::codec::Codec;
 use bursar_domain::ledger::{AccountStatus, LedgerAccount};
@@ -22,6 +24,23 @@ use super::read;
 pub(super) struct Head {
     pub(super) position: Position,
     pub(super) recorded_at: Timestamp,
+}
+
+/// A row of `idempotency_keys`.
+pub(super) struct KnownKey {
+    key: Vec<u8>,
+    fingerprint: Vec<u8>,
+    first_position: Position,
+    last_position: Position,
+}
+
+impl KnownKey {
+    pub(super) fn remember(self, keys: &mut HashMap<[u8; 16], KeyRecord>) {
+        if let (Ok(key), Ok(fingerprint)) = (self.key.try_into(), self.fingerprint.try_into()) {
+            let (first, last) = (self.first_position, self.last_position);
+            keys.insert(key, KeyRecord { fingerprint, first, last });
+        }
+    }
 }
 
 /// Begins a transaction that owns the head: writers of other processes wait here.
@@ -62,9 +81,6 @@ pub(super) async fn fill(
     misses: Misses,
     memory: &mut Memory,
 ) -> Result<(), StoreError> {
-    if !misses.keys.is_empty() {
-        fill_keys(connection, &misses.keys, memory).await?;
-    }
     if !misses.claims.is_empty() {
         fill_claims(connection, &misses, memory).await?;
     }
@@ -77,25 +93,22 @@ pub(super) async fn fill(
     Ok(())
 }
 
-async fn fill_keys(
+/// Those of `keys` that the store knows.
+pub(super) async fn known_keys(
     connection: &mut PgConnection,
     keys: &[[u8; 16]],
-    memory: &mut Memory,
-) -> Result<(), sqlx::Error> {
+) -> Result<Vec<KnownKey>, sqlx::Error> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
     let wanted: Vec<&[u8]> = keys.iter().map(<[u8; 16]>::as_slice).collect();
-    let rows = sqlx::query!(
+    sqlx::query_as!(
+        KnownKey,
         "SELECT key, fingerprint, first_position, last_position FROM idempotency_keys WHERE key = ANY($1)",
         &wanted as &[&[u8]],
     )
     .fetch_all(connection)
-    .await?;
-    for row in rows {
-        if let (Ok(key), Ok(fingerprint)) = (row.key.try_into(), row.fingerprint.try_into()) {
-            let record = KeyRecord { fingerprint, first: row.first_position, last: row.last_position };
-            memory.keys.insert(key, record);
-        }
-    }
-    Ok(())
+    .await
 }
 
 async fn fill_claims(
@@ -190,16 +203,20 @@ pub(super) async fn turn_key_partitions(
 }
 
 /// Appends a decided batch: events, balances, keys, claims, due work and head, in one statement.
+///
+/// When the store knows some of the keys `asked`, it writes nothing and answers those.
 pub(super) async fn append(
     connection: &mut PgConnection,
     plan: &Plan,
     memory: &Memory,
     day: Date,
-) -> Result<(), StoreError> {
-    let Some(last) = plan.events.last() else { return Ok(()) };
+    asked: &[[u8; 16]],
+) -> Result<Vec<KnownKey>, StoreError> {
+    let Some(last) = plan.events.last() else { return Ok(Vec::new()) };
     let events = EventColumns::of(plan)?;
     let (opened, moved) = AccountColumns::of(memory);
     let (ordered, dropped) = DueColumns::of(plan);
+    let asked: Vec<&[u8]> = asked.iter().map(<[u8; 16]>::as_slice).collect();
     let keys: Vec<&[u8]> = plan.keys.keys().map(<[u8; 16]>::as_slice).collect();
     let prints: Vec<&[u8]> = plan.keys.values().map(|record| record.fingerprint.as_slice()).collect();
     let firsts: Vec<i64> = plan.keys.values().map(|record| record.first).collect();
@@ -207,7 +224,8 @@ pub(super) async fn append(
     let namespaces: Vec<&str> = plan.claims.keys().map(|(namespace, _)| *namespace).collect();
     let hashes: Vec<&[u8]> = plan.claims.keys().map(|(_, hash)| hash.as_slice()).collect();
     let holders: Vec<&str> = plan.claims.values().map(String::as_str).collect();
-    sqlx::query_file!(
+    let known = sqlx::query_file_as!(
+        KnownKey,
         "src/journal/append.sql",
         &events.positions,
         &events.sequences,
@@ -250,15 +268,14 @@ pub(super) async fn append(
         &hashes as _,
         &holders as _,
         last.position,
+        &asked as _,
         &ordered.tasks as _,
         &ordered.subjects as _,
         &ordered.due as _,
         &dropped.tasks as _,
         &dropped.subjects as _,
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(())
+    );
+    Ok(known.fetch_all(connection).await?)
 }
 
 /// The events of a batch, a column each.

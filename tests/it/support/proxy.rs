@@ -1,7 +1,7 @@
 //! A way to Postgres that breaks on demand: forwards the wire protocol and cuts connections where it is told to.
 //!
 //! It understands as much of the protocol (version 3) as it needs: where a client's message begins, whether it says
-//! COMMIT, and which messages are one statement.
+//! BEGIN or COMMIT, which messages are one statement, and whether the client then waits for an answer.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -33,6 +33,8 @@ pub struct Faults {
     statement_delay: AtomicU64,
     /// Connections cut so far.
     pub cuts: AtomicUsize,
+    /// Round trips of each batch the journal committed.
+    pub batches: Mutex<Vec<usize>>,
 }
 
 impl Faults {
@@ -126,7 +128,17 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
         return backward.abort();
     }
     let mut inside_a_statement = false;
+    // None outside of a batch; other connections have transactions too, but lock nothing as they begin.
+    let mut round_trips = None;
     while let Some(mut sent) = message(&mut from_client, true).await {
+        let says = |sql: &[u8]| sent[0] == b'Q' && sent[5..].starts_with(sql);
+        if says(b"BEGIN; SELECT") {
+            round_trips = Some(0);
+        }
+        round_trips = round_trips.map(|n| n + usize::from(ends_a_statement(&sent)));
+        if says(b"COMMIT") {
+            faults.batches.lock().unwrap().extend(round_trips.take());
+        }
         if Faults::strikes(&faults.messages_left) {
             faults.cuts.fetch_add(1, Ordering::SeqCst);
             return backward.abort();
