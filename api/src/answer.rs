@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bursar_commands::Committed;
@@ -67,6 +67,13 @@ impl<T> Answer<T> {
         self.tagged(0, none_match)
     }
 
+    /// One of several representations, chosen by `Accept`.
+    #[must_use]
+    pub fn chosen(mut self) -> Self {
+        self.headers.insert(VARY, HeaderValue::from(ACCEPT));
+        self
+    }
+
     /// Never kept by anybody on the way: tokens.
     #[must_use]
     pub fn secret(mut self) -> Self {
@@ -82,36 +89,76 @@ impl<T: Serialize> IntoResponse for Answer<T> {
             tracing::error!("an answer cannot be written as JSON");
             return Problem::internal().into_response();
         };
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some((version, has)) = tagged {
             let tag = entity_tag(version, &bytes);
-            let known = has.is_some_and(|has| matches(&has, &tag));
-            if let Ok(tag) = HeaderValue::from_str(&tag) {
-                headers.insert(ETAG, tag);
-            }
-            if known {
-                headers.remove(CONTENT_TYPE);
+            if known(&mut headers, &tag, has.as_deref()) {
                 return (StatusCode::NOT_MODIFIED, headers).into_response();
             }
         }
-        let mut response = Response::new(Body::from(bytes));
-        *response.status_mut() = status;
-        *response.headers_mut() = headers;
-        response
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        (status, headers, Body::from(bytes)).into_response()
     }
+}
+
+/// 200 with a document that is not JSON, chosen by `Accept` and sent while it is made.
+#[derive(Debug)]
+pub struct Streamed {
+    /// `Content-Type`.
+    pub media: &'static str,
+    /// The version of the aggregate.
+    pub version: i64,
+    /// Everything that the document depends on but the moment it is written at; any bytes.
+    pub content: Vec<u8>,
+    /// The entity tags the client has.
+    pub none_match: Option<String>,
+    /// The document.
+    pub body: Body,
+}
+
+impl IntoResponse for Streamed {
+    fn into_response(self) -> Response {
+        let mut headers = HeaderMap::new();
+        headers.insert(VARY, HeaderValue::from(ACCEPT));
+        // Weak: the same content, written at another moment.
+        let tag = format!("W/{}", entity_tag(self.version, &self.content));
+        if known(&mut headers, &tag, self.none_match.as_deref()) {
+            return (StatusCode::NOT_MODIFIED, headers).into_response();
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.media));
+        (headers, self.body).into_response()
+    }
+}
+
+/// Writes the entity tag of a representation, and tells whether the client has it already.
+fn known(headers: &mut HeaderMap, tag: &str, none_match: Option<&str>) -> bool {
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        headers.insert(ETAG, tag);
+    }
+    none_match.is_some_and(|has| matches(has, tag))
 }
 
 /// The version of the aggregate, which `If-Match` is checked against, and a hash of the representation, because an
 /// account's balance changes without its contract.
 fn entity_tag(version: i64, bytes: &[u8]) -> String {
-    let hash = digest(&SHA256, bytes);
-    let hex: String = hash.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{version}-{hex}\"")
+    format!("\"{version}-{}\"", fingerprint(bytes, 8))
+}
+
+/// The first `bytes` bytes of a SHA-256, in hexadecimal.
+#[must_use]
+pub fn fingerprint(of: &[u8], bytes: usize) -> String {
+    let hash = digest(&SHA256, of);
+    hash.as_ref().iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Weak comparison (RFC 9110, 13.1.2).
 fn matches(if_none_match: &str, tag: &str) -> bool {
-    if_none_match.split(',').map(str::trim).any(|one| one == "*" || one.trim_start_matches("W/") == tag)
+    let tag = opaque(tag);
+    if_none_match.split(',').map(str::trim).any(|one| one == "*" || opaque(one) == tag)
+}
+
+/// A tag without what says that it is weak.
+fn opaque(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 #[cfg(test)]
@@ -128,6 +175,28 @@ mod tests {
         assert_eq!(again(tag.clone()), 304);
         assert_eq!(again(format!("\"other\", W/{tag}")), 304);
         assert_eq!(again("\"other\"".to_owned()), 200);
+    }
+
+    #[test]
+    fn a_document_is_known_by_its_content_and_weakly() {
+        let answer = |content: &[u8], has: Option<&str>| {
+            let document = Streamed {
+                media: "text/csv",
+                version: 3,
+                content: content.to_vec(),
+                none_match: has.map(str::to_owned),
+                body: Body::from("a,b"),
+            };
+            document.into_response()
+        };
+        let first = answer(b"one", None);
+        let tag = first.headers()[ETAG].to_str().unwrap().to_owned();
+        assert!(tag.starts_with("W/\"3-"), "{tag}");
+        let (again, other) = (answer(b"one", Some(&tag)), answer(b"two", Some(&tag)));
+        assert_eq!((again.status(), other.status()), (StatusCode::NOT_MODIFIED, StatusCode::OK));
+        for response in [first, again, other] {
+            assert_eq!(response.headers()[VARY], "accept");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | [`app`], [`router`] | the server put together; every route |
 //! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
+//! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
 //! | [`cli`] | the command line: serve, demo, migrate, projections, audit, bench |
 
@@ -28,6 +29,7 @@ pub mod config;
 pub mod database;
 pub mod demo;
 pub mod edge;
+pub mod iso20022;
 pub mod limits;
 mod metrics;
 pub mod openapi;

@@ -66,6 +66,9 @@ struct ProblemBody {
 /// What can go wrong with a read.
 pub struct ReadProblems;
 
+/// What can go wrong where there are several representations.
+pub struct ChoiceProblems;
+
 /// What can go wrong with a write.
 pub struct WriteProblems;
 
@@ -79,6 +82,12 @@ impl IntoResponses for ReadProblems {
             ResponseBuilder::new().description("What the client has (`If-None-Match`) is current.");
         responses.insert("304".to_owned(), RefOr::T(unchanged.build()));
         responses
+    }
+}
+
+impl IntoResponses for ChoiceProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        problems(&[406])
     }
 }
 
@@ -104,6 +113,7 @@ fn problem(code: u16) -> Response {
         401 => "No token, or it is expired or revoked.",
         403 => "`PERMISSION_DENIED`, naming the permission.",
         404 => "Unknown, or not the caller's; the two look the same.",
+        406 => "`Accept` admits none of the representations.",
         409 => "`INVALID_STATE` with `currentState`, or a value that is taken.",
         412 => "`If-Match` does not match: it has changed since.",
         413 => "The body is too large.",

@@ -1,5 +1,7 @@
 //! Accounts of the caller: open, list, read.
 
+mod csv;
+mod download;
 mod open;
 mod statement;
 mod views;

@@ -1,25 +1,30 @@
 //! What happened on an account: the statement, and the balance of each day.
 
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use bursar_domain::AccountNumber;
+use bursar_projections::accounts::Account;
 use bursar_projections::daily_balances::{DayRange, history};
 use bursar_projections::statement_entries::{
-    AsOf, EntryFilter, EntrySort, EntryType, StatementEntry, StatementRange, statement,
+    AsOf, EntryFilter, EntrySort, EntryType, Statement, StatementEntry, StatementRange, statement,
 };
 use bursar_projections::{Page, Sort};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::download::{Form, download};
 use super::{MODEL, account};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, ReadAccount};
-use crate::openapi::{ReadHeaders, ReadProblems};
+use crate::openapi::{ChoiceProblems, ReadHeaders, ReadProblems};
 use crate::paging::Pagination;
-use crate::problem::Problem;
+use crate::problem::{FieldError, Problem};
 use crate::query;
-use crate::request::{Conditions, DateRange, InPath, Minor, OneOf, Queried, Search, midnight};
+use crate::request::{
+    Accept, Conditions, DateRange, InPath, Minor, OneOf, Queried, Representation, Search, midnight,
+};
 
 /// The read model of statements.
 pub(super) const ENTRIES: &str = "statement_entries";
@@ -103,39 +108,118 @@ query! {
     }
 }
 
+/// How a statement can be had.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Format {
+    /// A page of it.
+    Page,
+    /// All of it.
+    Whole(Form),
+}
+
+impl Representation for Format {
+    const ALL: &'static [(&'static str, Self)] = &[
+        ("application/json", Self::Page),
+        ("application/xml", Self::Whole(Form::Camt053)),
+        ("text/csv", Self::Whole(Form::Csv)),
+    ];
+}
+
 /// Reads the statement of an account, now or as it looked then. Without a range: the last 30 days.
+///
+/// `Accept` chooses between three representations.
+///
+/// - `application/json`, the default: a page of it, filtered and sorted as asked.
+/// - `application/xml`: all of it, oldest entry first, as ISO 20022 `camt.053.001.08`. Amounts are decimals of major
+///   units. `AcctSvcrRef` is the transaction's id without `txn_`, `EndToEndId` the reference (its first 35 characters; a
+///   longer one is in `AddtlTxInf`), `RmtInf` the narration. Opening balance plus entries is the closing balance, so
+///   that the filters `type`, `minAmount`, `maxAmount` and `q` are a 400. `MsgId` is the same for the same content.
+/// - `text/csv`: every entry that the filters let through, oldest first, under the columns `transaction_id`,
+///   `booked_at`, `type`, `amount_minor`, `balance_minor`, `currency`, `description`, `reference`, `narration`,
+///   `counterparty_account`. Sums are signed whole minor units of `currency`. A reference or narration that a
+///   spreadsheet would take for a formula has an apostrophe in front.
+///
+/// `page`, `size` and `sort` are about JSON only. A document that breaks off in the middle is not complete: ask again.
 #[utoipa::path(
     get, path = "/v1/accounts/{accountNo}/statement", tag = "Accounts",
     params(InPath<AccountNumber>, StatementQuery, ReadHeaders),
-    responses((status = 200, description = "The statement.", body = AccountStatement), ReadProblems)
+    responses(
+        (status = 200, description = "The statement.", content(
+            (AccountStatement = "application/json"), (String = "application/xml"), (String = "text/csv"),
+        )),
+        ReadProblems, ChoiceProblems,
+    )
 )]
 pub(super) async fn read_statement(
     State(app): State<App>,
     caller: Allowed<ReadAccount>,
     wants: Conditions,
+    Accept(format): Accept<Format>,
     number: InPath<AccountNumber>,
     Queried(query): Queried<StatementQuery>,
-) -> Result<Answer<AccountStatement>, Problem> {
+) -> Result<Response, Problem> {
     let account = account(&app, &caller, &wants, number, &[MODEL, ENTRIES]).await?;
     within_log(&app, query.as_of)?;
     let range = StatementRange { from: query.range.from, to: query.range.to, as_of: query.as_of };
-    let filter = EntryFilter {
-        entry_type: query.kind.map(|OneOf(kind)| kind),
-        min_amount: query.min_amount.map(|Minor(least)| least),
-        max_amount: query.max_amount.map(|Minor(most)| most),
-        q: query.q.0,
-    };
-    let found = statement(&app.pool, &account.account_number, range, &filter, query.sort, query.page).await?;
-    Ok(Answer::ok(AccountStatement {
-        account_number: account.account_number.to_string(),
-        account_name: account.account_name,
-        currency: account.currency.to_string(),
-        opening_balance: found.opening_balance,
-        closing_balance: found.closing_balance,
-        pagination: Pagination::of(query.page, found.entries.total),
-        transactions: found.entries.items.into_iter().map(Entry::of).collect(),
+    if let Format::Whole(Form::Camt053) = format {
+        query.unfiltered()?;
+    }
+    let (sort, page, filter) = (query.sort, query.page, query.filter());
+    Ok(match format {
+        Format::Whole(form) => download(&app, account, range, filter, form, wants).await?.into_response(),
+        Format::Page => {
+            let found = statement(&app.pool, &account.account_number, range, &filter, sort, page).await?;
+            let version = account.version;
+            let statement = AccountStatement::of(account, found, page);
+            Answer::ok(statement).tagged(version, wants.none_match).chosen().into_response()
+        }
     })
-    .tagged(account.version, wants.none_match))
+}
+
+impl StatementQuery {
+    fn filter(self) -> EntryFilter {
+        EntryFilter {
+            entry_type: self.kind.map(|OneOf(kind)| kind),
+            min_amount: self.min_amount.map(|Minor(least)| least),
+            max_amount: self.max_amount.map(|Minor(most)| most),
+            q: self.q.0,
+        }
+    }
+
+    /// Whether every entry of the range is asked for.
+    ///
+    /// # Errors
+    /// 400 with every filter there is.
+    fn unfiltered(&self) -> Result<(), Problem> {
+        let given = [
+            ("/type", self.kind.is_some()),
+            ("/minAmount", self.min_amount.is_some()),
+            ("/maxAmount", self.max_amount.is_some()),
+            ("/q", self.q.0.is_some()),
+        ];
+        let fault = |(pointer, _): (&str, bool)| FieldError {
+            pointer: pointer.to_owned(),
+            code: "CONFLICT",
+            message: "a camt.053 statement has every entry of its range; JSON and CSV can be filtered"
+                .to_owned(),
+        };
+        let faults: Vec<_> = given.into_iter().filter(|(_, given)| *given).map(fault).collect();
+        if faults.is_empty() { Ok(()) } else { Err(Problem::invalid(faults)) }
+    }
+}
+
+impl AccountStatement {
+    fn of(account: Account, found: Statement, page: Page) -> Self {
+        Self {
+            account_number: account.account_number.to_string(),
+            account_name: account.account_name,
+            currency: account.currency.to_string(),
+            opening_balance: found.opening_balance,
+            closing_balance: found.closing_balance,
+            pagination: Pagination::of(page, found.entries.total),
+            transactions: found.entries.items.into_iter().map(Entry::of).collect(),
+        }
+    }
 }
 
 /// Whether the log has got as far as the question.

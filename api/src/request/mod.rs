@@ -6,8 +6,10 @@
 //! | [`Submission`] | a write without a caller: login, refresh |
 //! | [`Queried`] | query parameters |
 //! | [`InPath`] | the id in the path |
+//! | [`Accept`] | `Accept`, where there is a choice |
 //! | [`Conditions`] | `If-None-Match`, `Bursar-Min-Position` |
 
+mod accept;
 mod body;
 mod fields;
 mod path;
@@ -24,6 +26,7 @@ use axum::http::header::IF_NONE_MATCH;
 use axum::http::request::Parts;
 use bursar_domain::Position;
 
+pub use accept::{Accept, Representation};
 pub use fields::{Faults, Field, Fields, fault};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};

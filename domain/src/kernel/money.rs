@@ -38,6 +38,34 @@ impl Currency {
         // Only `A..=Z` ever gets in, so the fallback is unreachable.
         std::str::from_utf8(&self.0).unwrap_or("XXX")
     }
+
+    /// Decimal places of the minor unit: 2 for kobo and cents. A code that ISO 4217 does not list has 2.
+    ///
+    /// Source: the list of ISO 4217 codes in force on 2026-02-01 ("currency-codes" dataset, PDDL 1.0). Codes
+    /// without a minor unit (metals, units of account, tests) are counted whole.
+    #[must_use]
+    pub const fn minor_unit(self) -> u8 {
+        match &self.0 {
+            b"BIF" | b"CLP" | b"DJF" | b"GNF" | b"ISK" | b"JPY" | b"KMF" | b"KRW" | b"PYG" | b"RWF"
+            | b"UGX" | b"UYI" | b"VND" | b"VUV" | b"XAF" | b"XOF" | b"XPF" => 0,
+            b"XAG" | b"XAU" | b"XBA" | b"XBB" | b"XBC" | b"XBD" | b"XDR" | b"XPD" | b"XPT" | b"XSU"
+            | b"XTS" | b"XUA" | b"XXX" => 0,
+            b"BHD" | b"IQD" | b"JOD" | b"KWD" | b"LYD" | b"OMR" | b"TND" => 3,
+            b"CLF" | b"UYW" => 4,
+            _ => 2,
+        }
+    }
+
+    /// `minor` units as an exact decimal of major units: `-5` is `-0.05` in naira, `-5` in yen, `-0.005` in
+    /// Kuwaiti dinar. Wider than one amount, so that sums of them fit.
+    #[must_use]
+    pub fn decimal(self, minor: i128) -> String {
+        let places = usize::from(self.minor_unit());
+        let digits = format!("{:0>1$}", minor.unsigned_abs(), places + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - places);
+        let sign = if minor < 0 { "-" } else { "" };
+        if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    }
 }
 
 impl TryFrom<&str> for Currency {
@@ -162,6 +190,27 @@ mod tests {
         assert_eq!(most.checked_add(Money::new(1, Currency::NGN)), Err(MoneyError::Overflow));
         let dollar = Money::new(1, Currency(*b"USD"));
         assert_eq!(most.checked_add(dollar), Err(MoneyError::CurrencyMismatch));
+    }
+
+    #[test]
+    fn major_units_are_exact_in_every_currency() {
+        let decimal = |code: &str, minor: i128| Currency::try_from(code).unwrap().decimal(minor);
+        for (code, minor, expected) in [
+            ("NGN", 0, "0.00"),
+            ("NGN", 5, "0.05"),
+            ("NGN", -5, "-0.05"),
+            ("NGN", 37_500_000, "375000.00"),
+            ("NGN", i64::MIN.into(), "-92233720368547758.08"),
+            ("JPY", 0, "0"),
+            ("JPY", -1250, "-1250"),
+            ("KWD", 1, "0.001"),
+            ("KWD", 1_234_567, "1234.567"),
+            ("UYW", 12, "0.0012"),
+            ("XAU", 3, "3"),
+            ("USD", i128::from(i64::MAX) * 10, "922337203685477580.70"),
+        ] {
+            assert_eq!(decimal(code, minor), expected, "{minor} {code}");
+        }
     }
 
     #[test]

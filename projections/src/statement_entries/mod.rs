@@ -3,6 +3,7 @@
 mod query;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use bursar_domain::ledger::Posting;
 use bursar_domain::payments::{Cause, Movement, PaymentKind};
@@ -14,6 +15,7 @@ pub use query::{
     AsOf, EntryFilter, EntrySort, EntryType, PastBalance, Statement, StatementEntry, StatementRange, balance,
     statement,
 };
+pub use whole::{Place, Total, WholeStatement};
 
 use crate::copy::CopyRows;
 use crate::read_model::{FoldError, ReadModel, Table};

@@ -123,29 +123,49 @@ pub async fn statement(
     page: Page,
 ) -> sqlx::Result<Statement> {
     let fence = fence(pool, range.as_of, range.to).await?;
-    // The last entry is found first and bounds everything after it, so that what is posted meanwhile
-    // cannot make totals and balances disagree.
-    let Some(last) = last_entry(pool, account, range.to, fence).await? else {
+    let Some(ends) = ends(pool, account, range, fence).await? else {
         return Ok(Statement::default());
     };
-    let fence = (last.recorded_at, last.position);
-    let opening = last_entry(pool, account, range.from, fence).await?;
-
     let mut count = QueryBuilder::new("SELECT count(*) ");
-    listed(&mut count, account, range.from, fence, filter);
+    listed(&mut count, account, range.from, ends.last, filter);
     let total = count.build_query_scalar().fetch_one(pool).await?;
-    let mut list = QueryBuilder::new(
-        "SELECT position, recorded_at, transaction_id, description, amount, balance, currency, reference,
-                narration, counterparty ",
-    );
-    listed(&mut list, account, range.from, fence, filter);
+    let mut list = QueryBuilder::new(format!("SELECT {COLUMNS} "));
+    listed(&mut list, account, range.from, ends.last, filter);
     order(&mut list, sort, page);
     let rows = list.build().fetch_all(pool).await?;
     Ok(Statement {
-        opening_balance: opening.map_or(0, |entry| entry.balance),
-        closing_balance: last.balance,
+        opening_balance: ends.opening,
+        closing_balance: ends.closing,
         entries: Paged { items: rows.iter().map(entry).collect::<sqlx::Result<_>>()?, total },
     })
+}
+
+/// What [`entry`] reads.
+pub(super) const COLUMNS: &str = "position, recorded_at, transaction_id, description, amount, balance,
+    currency, reference, narration, counterparty";
+
+/// The balances at both ends of a range in which, or before which, something happened.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    pub opening: i64,
+    pub closing: i64,
+    /// The last entry until the end of the range.
+    pub last: (Timestamp, Position),
+}
+
+/// The ends of a range. Its last entry is found first and bounds everything read after it, so that what is
+/// posted meanwhile cannot make totals and balances disagree.
+pub(super) async fn ends(
+    pool: &PgPool,
+    account: &AccountNumber,
+    range: StatementRange,
+    fence: (Timestamp, Position),
+) -> sqlx::Result<Option<Ends>> {
+    let Some(last) = last_entry(pool, account, range.to, fence).await? else { return Ok(None) };
+    let fence = (last.recorded_at, last.position);
+    let opening = last_entry(pool, account, range.from, fence).await?;
+    let opening = opening.map_or(0, |entry| entry.balance);
+    Ok(Some(Ends { opening, closing: last.balance, last: fence }))
 }
 
 /// Later than anything recorded: the beginning of the year 9999.
@@ -175,7 +195,11 @@ pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sql
 
 /// The last place in the log, by time and position, that a question sees. Since time never goes back along
 /// the log, the one index on both finds it.
-async fn fence(pool: &PgPool, as_of: Option<AsOf>, to: Timestamp) -> sqlx::Result<(Timestamp, Position)> {
+pub(super) async fn fence(
+    pool: &PgPool,
+    as_of: Option<AsOf>,
+    to: Timestamp,
+) -> sqlx::Result<(Timestamp, Position)> {
     Ok(match as_of {
         None => (to, Position::MAX),
         Some(AsOf::Time(at)) => (at, Position::MAX),
@@ -221,7 +245,7 @@ async fn last_entry(
     }))
 }
 
-fn listed(
+pub(super) fn listed(
     query: &mut QueryBuilder<'_, Postgres>,
     account: &AccountNumber,
     from: Timestamp,
@@ -259,7 +283,7 @@ fn order(query: &mut QueryBuilder<'_, Postgres>, sort: Sort<EntrySort>, page: Pa
     query.push_bind(page.limit()).push(" OFFSET ").push_bind(page.offset());
 }
 
-fn entry(row: &PgRow) -> sqlx::Result<StatementEntry> {
+pub(super) fn entry(row: &PgRow) -> sqlx::Result<StatementEntry> {
     let amount = row.try_get("amount")?;
     Ok(StatementEntry {
         position: row.try_get("position")?,

@@ -11,7 +11,8 @@ use super::{Bank, Scratch, user};
 use crate::accounts::{AccountFilter, AccountSort};
 use crate::daily_balances::{DayRange, history};
 use crate::statement_entries::{
-    AsOf, EntryFilter, EntryType, Statement, StatementEntry, StatementRange, balance, statement,
+    AsOf, EntryFilter, EntryType, Statement, StatementEntry, StatementRange, WholeStatement, balance,
+    statement,
 };
 use crate::{Page, Sort, accounts, products};
 
@@ -19,8 +20,12 @@ const LONG: Duration = Duration::from_secs(20);
 const EVERYTHING: Page = Page { page: 1, size: 100_000 };
 
 async fn followed(scratch: &Scratch, bank: &Bank, events: &[bursar_domain::Recorded]) {
-    scratch.append(events).await;
     scratch.write_ledger(bank).await;
+    more(scratch, bank, events).await;
+}
+
+async fn more(scratch: &Scratch, bank: &Bank, events: &[bursar_domain::Recorded]) {
+    scratch.append(events).await;
     let projections = scratch.start();
     projections.freshness().wait(&[], bank.position, LONG).await.unwrap();
     projections.stop().await;
@@ -100,6 +105,72 @@ async fn a_statement_is_paged_and_filtered() {
     let sorted =
         statement(&scratch.pool, &number(1), ever(None), &like(""), by_amount, EVERYTHING).await.unwrap();
     assert!(sorted.entries.items.iter().rev().is_sorted_by_key(|entry| entry.amount.abs()));
+    scratch.drop().await;
+}
+
+/// Every part of a whole statement, and how many there were.
+async fn parts(scratch: &Scratch, whole: &WholeStatement) -> (Vec<StatementEntry>, usize) {
+    let (mut all, mut count, mut place) = (Vec::new(), 0, None);
+    loop {
+        let (entries, next) = whole.part(&scratch.pool, place).await.unwrap();
+        all.extend(entries);
+        count += 1;
+        match next {
+            Some(_) => place = next,
+            None => return (all, count),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_whole_statement_is_read_in_parts_and_ends_where_it_did_when_it_began() {
+    let Some(scratch) = Scratch::new().await else { return };
+    let mut bank = Bank::default();
+    // Twins at one microsecond everywhere, so that parts end between them.
+    let mut events = bank.history(2, 1_700);
+    for pair in events.chunks_mut(2) {
+        let at = pair[0].recorded_at;
+        pair.iter_mut().for_each(|event| event.recorded_at = at);
+    }
+    followed(&scratch, &bank, &events).await;
+    let range = ever(None);
+    let begin = async |range: StatementRange, filter: &EntryFilter| {
+        WholeStatement::begin(&scratch.pool, &number(1), range, filter.clone()).await.unwrap()
+    };
+    let debits = EntryFilter { entry_type: Some(EntryType::Debit), ..EntryFilter::default() };
+    for filter in [EntryFilter::default(), debits] {
+        let mut listed = of(&scratch, range, &filter, EVERYTHING).await;
+        listed.entries.items.reverse();
+        let whole = begin(range, &filter).await;
+        let (entries, count) = parts(&scratch, &whole).await;
+        assert_eq!(entries, listed.entries.items);
+        assert!(count > 1, "{count} parts of {} entries", entries.len());
+        assert_eq!(whole.opening_balance, listed.opening_balance);
+        assert_eq!(whole.closing_balance, listed.closing_balance);
+        for (total, out) in [(whole.credits, false), (whole.debits, true)] {
+            let some: Vec<i128> =
+                entries.iter().filter(|e| (e.amount < 0) == out).map(|e| e.amount.into()).collect();
+            let sum: i128 = some.iter().sum();
+            assert_eq!((total.entries, total.amount), (some.len() as i64, sum.abs()));
+        }
+    }
+    let early = begin(range, &EntryFilter::default()).await;
+    let (before, _) = parts(&scratch, &early).await;
+    let later = bank.payments(2, 50);
+    more(&scratch, &bank, &later).await;
+    assert_eq!(parts(&scratch, &early).await.0, before, "what came later is not in it");
+    let late = begin(range, &EntryFilter::default()).await;
+    assert!(late.position > early.position && parts(&scratch, &late).await.0.len() > before.len());
+    assert_eq!(late.until, range.to);
+
+    let past = StatementRange { as_of: Some(AsOf::Position(early.position)), ..range };
+    let then = begin(past, &EntryFilter::default()).await;
+    assert_eq!((then.position, then.closing_balance), (early.position, early.closing_balance));
+    assert_eq!(parts(&scratch, &then).await.0, before);
+    assert!(then.until < range.to);
+    let nothing = begin(StatementRange { to: range.from, ..range }, &EntryFilter::default()).await;
+    assert_eq!(parts(&scratch, &nothing).await, (Vec::new(), 1));
+    assert_eq!((nothing.position, nothing.closing_balance, nothing.until), (0, 0, range.from));
     scratch.drop().await;
 }
 
@@ -229,6 +300,7 @@ async fn one_index_serves_every_statement() {
     for clause in [
         "recorded_at < '2026-02-02' AND (recorded_at, position) <= ('2026-02-03', 99999) ORDER BY recorded_at DESC, position DESC, line DESC LIMIT 1",
         "recorded_at >= '2026-02-01' AND (recorded_at, position) <= ('2026-02-03', 9999) ORDER BY recorded_at DESC, position DESC, line DESC LIMIT 20 OFFSET 20",
+        "recorded_at >= '2026-02-01' AND (recorded_at, position) <= ('2026-02-03', 9999) AND (recorded_at, position, line) > ('2026-02-01 12:00', 5000, 1) ORDER BY recorded_at, position, line LIMIT 20",
     ] {
         let sql = format!(
             "EXPLAIN (FORMAT JSON) SELECT balance FROM statement_entries WHERE account_number = '1000000003' AND {clause}"
