@@ -56,6 +56,7 @@ mod reference;
 mod reference_model;
 mod sandbox;
 mod sessions;
+mod statement_formats;
 mod statements;
 mod support;
 mod two_servers;
