@@ -123,7 +123,7 @@ fn code(error: &CommandError) -> &'static str {
         CommandError::Submit(SubmitError::KeyReused) => "IDEMPOTENCY_KEY_REUSED",
         other => other.code().unwrap_or_else(|| {
             // Which is no answer of a bank: the test is about to fail for it.
-            eprintln!("{other:?}");
+            println!("{other:?}");
             "UNAVAILABLE"
         }),
     }
