@@ -4,7 +4,8 @@ use bursar_domain::beneficiaries::{BeneficiariesCommand, Payee};
 use bursar_domain::kernel::TransactionId;
 use bursar_domain::ledger::Internal;
 use bursar_domain::payments::{Outside, Pay, PaymentCommand, PaymentError, PaymentKind};
-use bursar_domain::{AccountNumber, Amount, Currency};
+use bursar_domain::reference::Reference;
+use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
 use crate::beneficiaries::NewBeneficiary;
 use crate::journal::Holding;
@@ -113,6 +114,47 @@ pub async fn pay_out(
         ..moving(kind, source.number.clone(), settlement, &transfer)
     };
     make(journal, unit, pay, transfer).await
+}
+
+/// A bill to be paid.
+#[derive(Debug, Clone)]
+pub struct BillOrder {
+    /// The biller's code.
+    pub biller_id: String,
+    /// The code of what is bought; whatever costs the amount when absent.
+    pub item_id: Option<String>,
+    /// The customer's number at the biller.
+    pub account_number: String,
+    /// `POSTPAID`, `PREPAID` ..., as the payer said.
+    pub payment_type: Option<String>,
+}
+
+/// Pays a bill. The item's fee is the bank's, in a posting of its own.
+///
+/// # Errors
+/// As [`pay_out`] and [`Reference::bill`].
+pub async fn pay_bill(
+    journal: &Journal,
+    reference: &Reference,
+    context: Context,
+    source: &Owned<Holding>,
+    order: BillOrder,
+    known: Known,
+    transfer: Transfer,
+) -> Result<Committed, CommandError> {
+    let BillOrder { biller_id, item_id, account_number, payment_type } = order;
+    let (amount, currency) = (transfer.amount, transfer.currency);
+    let bill = reference.bill(&biller_id, item_id.as_deref(), &account_number, amount, currency);
+    let bill = bill.map_err(CommandError::refused)?;
+    let outside = Outside::Biller {
+        biller_id,
+        biller_name: bill.biller.biller_name.clone(),
+        account_number: Personal::new(account_number),
+        payment_type,
+    };
+    // None for an item without a fee: nothing is posted for it.
+    let fee = Amount::try_from(bill.fee).ok();
+    pay_out(journal, context, source, outside, known, fee, transfer).await
 }
 
 /// Brings money from outside into an account, where it is reserved until the rail has it.

@@ -9,7 +9,7 @@ use crate::support::{Bank, Person};
 async fn send(person: &Person, destination: &str, amount: i64) -> Answer {
     let body = json!({
         "sourceAccount": person.current, "destinationAccount": destination, "destinationName": "Bola Adeyemi",
-        "bankCode": "058152", "bankName": "Guaranty Trust Bank", "amount": amount, "currency": "NGN",
+        "bankCode": "000013", "bankName": "Guaranty Trust Bank", "amount": amount, "currency": "NGN",
         "narration": "Rent <June> & \"water\"", "reference": "RENT",
     });
     person.client.post("/v1/payments/transfer/external", &body).await
@@ -21,20 +21,6 @@ async fn fund(person: &Person, amount: i64, provider: &str) -> Answer {
         "amount": amount, "currency": "NGN",
     });
     person.client.post("/v1/payments/fund/via/mwallet", &body).await
-}
-
-/// The balance of one of the bank's own accounts.
-async fn internal(bank: &Bank, role: &str) -> i64 {
-    let account = format!("bank:{role}:NGN");
-    let sql = "SELECT balance FROM ledger_accounts WHERE account = $1";
-    let found: Option<i64> = sqlx::query_scalar(sql).bind(account).fetch_optional(&bank.pool).await.unwrap();
-    found.unwrap_or(0)
-}
-
-/// Lets time pass, and what is due by then be done.
-async fn later(bank: &Bank, seconds: i64) {
-    bank.advance(SignedDuration::from_secs(seconds));
-    bank.app.processes.run_due().await.unwrap();
 }
 
 async fn balances(person: &Person) -> (i64, i64) {
@@ -59,13 +45,13 @@ async fn a_transfer_to_another_bank_is_debited_at_once_and_arrives_later() {
     assert!(!sent.text_at("estimatedDeliveryTime").is_empty());
     assert_eq!(balances(&ada).await, (before - 5_000, before - 5_000));
     bank.app.processes.run_due().await.unwrap();
-    assert_eq!(internal(&bank, "settlement.banks").await, 5_000);
+    assert_eq!(bank.internal("settlement.banks").await, 5_000);
     assert_eq!(bank.events_of("payment.settled").await, 0);
-    later(&bank, 61).await;
-    assert_eq!((internal(&bank, "settlement.banks").await, internal(&bank, "nostro").await), (0, 5_000));
+    bank.later(61).await;
+    assert_eq!((bank.internal("settlement.banks").await, bank.internal("nostro").await), (0, 5_000));
     assert_eq!(bank.events_of("payment.settled").await, 1);
     // Nothing is left to be done, and nothing is done twice.
-    later(&bank, 100_000).await;
+    bank.later(100_000).await;
     assert_eq!(bank.events_of("payment.settled").await, 1);
     let left: i64 = sqlx::query_scalar("SELECT count(*) FROM schedule").fetch_one(&bank.pool).await.unwrap();
     assert_eq!(left, 0);
@@ -79,7 +65,7 @@ async fn what_does_not_arrive_comes_back_and_the_customer_is_told() {
     let (before, _) = balances(&ada).await;
     for (number, seconds) in [("9000000001", 1), ("9000000002", 61)] {
         let sent = send(&ada, number, 5_000).await.is(201);
-        later(&bank, seconds).await;
+        bank.later(seconds).await;
         let ada = bank.ada().await;
         assert_eq!(balances(&ada).await, (before, before), "{number}");
         let back = newest(&ada).await;
@@ -88,7 +74,7 @@ async fn what_does_not_arrive_comes_back_and_the_customer_is_told() {
         let told = bank.client().get("/v1/sandbox/messages?to=ada@example.com").await.is(200);
         assert_eq!(told.list_at("messages")[0]["data"]["transactionId"], sent.body["transactionId"]);
     }
-    assert_eq!((internal(&bank, "settlement.banks").await, internal(&bank, "nostro").await), (0, 0));
+    assert_eq!((bank.internal("settlement.banks").await, bank.internal("nostro").await), (0, 0));
     bank.close().await;
 }
 
@@ -104,8 +90,8 @@ async fn a_rail_that_is_down_gets_the_same_payment_again_until_it_answers() {
         assert!(attempts >= 1 && error.as_deref() == Some("UNAVAILABLE"), "{attempts} {error:?}");
         bank.advance(SignedDuration::from_secs(10));
     }
-    later(&bank, 120).await;
-    assert_eq!((internal(&bank, "settlement.banks").await, internal(&bank, "nostro").await), (0, 700));
+    bank.later(120).await;
+    assert_eq!((bank.internal("settlement.banks").await, bank.internal("nostro").await), (0, 700));
     assert_eq!(bank.events_of("payment.completed").await, 1 + demo_payments(&bank).await);
     bank.close().await;
 }
@@ -135,7 +121,7 @@ async fn two_servers_clear_each_payment_once() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    assert_eq!((settled().await, internal(&bank, "nostro").await), (40, 4_000));
+    assert_eq!((settled().await, bank.internal("nostro").await), (40, 4_000));
     second.close().await;
     bank.close().await;
 }
@@ -148,12 +134,12 @@ async fn money_from_a_wallet_is_there_and_cannot_be_spent_until_it_has_arrived()
     let funded = fund(&ada, 3_000, "mtn_momo").await.is(201);
     assert_eq!((&funded.body["walletProvider"], &funded.body["amount"]), (&json!("MTN_MOMO"), &json!(3_000)));
     assert_eq!(balances(&ada).await, (before + 3_000, available));
-    assert_eq!(internal(&bank, "settlement.wallet.MTN_MOMO").await, -3_000);
+    assert_eq!(bank.internal("settlement.wallet.MTN_MOMO").await, -3_000);
     let spend = send(&ada, "0123456789", available + 1).await.problem(422, "INSUFFICIENT_FUNDS");
     assert_eq!(spend.body["availableBalance"], available);
-    later(&bank, 61).await;
+    bank.later(61).await;
     assert_eq!(balances(&ada).await, (before + 3_000, available + 3_000));
-    assert_eq!(internal(&bank, "settlement.wallet.MTN_MOMO").await, 0);
+    assert_eq!(bank.internal("settlement.wallet.MTN_MOMO").await, 0);
     // Somebody else's wallet pays nothing in.
     let bola = bank.bola().await;
     fund(&bola, 3_000, "MTN_MOMO").await.problem(422, "PHONE_NOT_YOURS");

@@ -37,6 +37,7 @@ mod audit;
 mod banks;
 mod beneficiaries;
 mod billers;
+mod bills;
 mod bodies;
 mod clearing;
 mod command_line;

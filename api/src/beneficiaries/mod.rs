@@ -3,8 +3,8 @@
 mod views;
 
 use axum::extract::State;
-use bursar_commands::Context;
 use bursar_commands::beneficiaries::{self, NewBeneficiary};
+use bursar_commands::{CommandError, Context};
 use bursar_domain::beneficiaries::{BeneficiariesEvent, BeneficiaryKind, Payee};
 use bursar_domain::kernel::BeneficiaryId;
 use bursar_domain::{AccountNumber, Event, Personal};
@@ -20,7 +20,9 @@ use crate::auth::{Allowed, Caller, ReadAccount, WriteTransactions};
 use crate::openapi::{ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
 use crate::problem::Problem;
-use crate::request::{Code, Conditions, InPath, Nothing, OneOf, Phone, Queried, Search, Text, Write};
+use crate::request::{
+    BillerId, Code, Conditions, InPath, Nothing, OneOf, Phone, Queried, Search, Text, Write,
+};
 use crate::{query, request};
 use views::{
     AddedBeneficiary, BeneficiaryList, BillsBeneficiary, ExternalBeneficiary, InternalBeneficiary,
@@ -74,9 +76,9 @@ request! {
         account_number: Code<34> = "accountNumber",
         /// The holder's name.
         account_name: Option<Text<140>> = "accountName",
-        /// The bank's code.
+        /// The bank, as in `/v1/payments/banks/external`; the shorter code that people know will do.
         bank_code: Code<40> = "bankCode",
-        /// The bank's name.
+        /// The bank's name; that of its code when absent.
         bank_name: Option<Text<140>> = "bankName",
         /// What the caller calls it.
         nickname: Option<Text<140>> = "nickname",
@@ -90,9 +92,9 @@ request! {
 request! {
     /// A customer of a biller to be kept.
     NewBillsBeneficiary {
-        /// The biller.
-        biller_id: Code<40> = "billerId",
-        /// The biller's name.
+        /// The biller, as in `/v1/billers`.
+        biller_id: BillerId = "billerId",
+        /// The biller's name; that of its code when absent.
         biller_name: Option<Text<140>> = "billerName",
         /// The customer's number there.
         account_number: Text<64> = "accountNumber",
@@ -215,11 +217,12 @@ async fn add_external_beneficiary(
     write: Write<WriteTransactions, NewExternalBeneficiary>,
 ) -> Result<Answer<AddedBeneficiary>, Problem> {
     let Write { caller, body, context, .. } = write;
+    let bank = app.reference.payable_bank(&body.bank_code.0).map_err(CommandError::refused)?;
     let account_number = Personal::new(body.account_number.into());
     let new = NewBeneficiary {
-        payee: Payee::External { bank_code: body.bank_code.into(), account_number },
+        payee: Payee::External { bank_code: bank.bank_code.clone(), account_number },
         name: body.account_name.map(String::from),
-        institution: body.bank_name.map(String::from),
+        institution: Some(body.bank_name.map_or_else(|| bank.bank_name.clone(), String::from)),
         nickname: body.nickname.map(String::from),
         is_favorite: body.is_favorite.unwrap_or(false),
     };
@@ -237,11 +240,13 @@ async fn add_bills_beneficiary(
     write: Write<WriteTransactions, NewBillsBeneficiary>,
 ) -> Result<Answer<AddedBeneficiary>, Problem> {
     let Write { caller, body, context, .. } = write;
+    let biller = app.reference.payable_biller(&body.biller_id.0, &body.account_number.0);
+    let biller = biller.map_err(CommandError::refused)?;
     let account_number = Personal::new(body.account_number.into());
     let new = NewBeneficiary {
-        payee: Payee::Biller { biller_id: body.biller_id.into(), account_number },
+        payee: Payee::Biller { biller_id: biller.biller_code.clone(), account_number },
         name: body.customer_name.map(String::from),
-        institution: body.biller_name.map(String::from),
+        institution: Some(body.biller_name.map_or_else(|| biller.biller_name.clone(), String::from)),
         nickname: body.nickname.map(String::from),
         is_favorite: body.is_favorite.unwrap_or(false),
     };

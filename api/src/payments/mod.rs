@@ -1,5 +1,6 @@
 //! Payments: inside the bank, out of it, into it.
 
+mod bills;
 mod funding;
 mod outgoing;
 mod result;
@@ -31,6 +32,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(transfer_self))
         .routes(routes!(outgoing::transfer_external))
         .routes(routes!(outgoing::transfer_mwallet))
+        .routes(routes!(bills::pay_bill))
         .routes(routes!(funding::fund_by_mwallet))
 }
 

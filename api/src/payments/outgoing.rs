@@ -1,8 +1,8 @@
 //! Payments out of the bank. They are accepted at once and arrive, or come back, later.
 
 use axum::extract::State;
-use bursar_commands::accounts;
 use bursar_commands::payments::{Known, pay_out};
+use bursar_commands::{CommandError, accounts};
 use bursar_domain::payments::Outside;
 use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
@@ -25,9 +25,9 @@ request! {
         destination_account: Code<34> = "destinationAccount",
         /// The payee's name as the payer knows it.
         destination_name: Option<Text<140>> = "destinationName",
-        /// The bank's code, as in `/v1/payments/banks/external`.
+        /// The bank, as in `/v1/payments/banks/external`; the shorter code that people know will do.
         bank_code: Code<40> = "bankCode",
-        /// The bank's name.
+        /// The bank's name; that of its code when absent.
         bank_name: Option<Text<140>> = "bankName",
         /// Minor units.
         amount: Amount = "amount",
@@ -77,10 +77,10 @@ pub(super) async fn transfer_external(
     let Write { caller, body, context, .. } = write;
     let rail = rail(&app)?;
     let source = accounts::owned(&app.journal, caller.user(), &body.source_account).await?;
-    let bank_code = String::from(body.bank_code);
+    let bank = app.reference.payable_bank(&body.bank_code.0).map_err(CommandError::refused)?;
     let outside = Outside::Bank {
-        bank_name: body.bank_name.map_or_else(|| bank_code.clone(), String::from),
-        bank_code,
+        bank_code: bank.bank_code.clone(),
+        bank_name: body.bank_name.map_or_else(|| bank.bank_name.clone(), String::from),
         account_number: Personal::new(body.destination_account.into()),
     };
     let known = known(body.destination_name, body.save_as_beneficiary);

@@ -1,7 +1,7 @@
 //! What a payment answers with: what was asked, and what became of it.
 
 use bursar_domain::payments::{Completed, Outside};
-use bursar_domain::{Personal, Recorded};
+use bursar_domain::{Amount, Personal, Recorded};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -65,6 +65,24 @@ pub struct WalletTransferResult {
     estimated_delivery_time: String,
 }
 
+/// A bill that was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BillPaymentResult {
+    #[serde(flatten)]
+    payment: PaymentResult,
+    biller_id: String,
+    biller_name: String,
+    account_number: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    customer_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_type: Option<String>,
+    source_account: String,
+    /// What the bank takes on top of `amount`, in minor units; 0 for nothing.
+    fee: i64,
+}
+
 /// Money that came in from a mobile wallet; reserved until it has arrived.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -100,7 +118,7 @@ impl TransferResult {
             transfer_type: completed.kind.as_str(),
             source_account: completed.source.to_string(),
             destination_account: outside.unwrap_or_else(|| completed.destination.to_string()),
-            destination_name: completed.destination_name.as_ref().and_then(Personal::get).cloned(),
+            destination_name: name(completed),
         }
     }
 }
@@ -131,6 +149,30 @@ impl WalletTransferResult {
     }
 }
 
+impl BillPaymentResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed) -> Self {
+        let (biller_id, biller_name, account_number, payment_type) = match &completed.outside {
+            Some(Outside::Biller { biller_id, biller_name, account_number, payment_type }) => (
+                biller_id.clone(),
+                biller_name.clone(),
+                account_number.or_erased().to_owned(),
+                payment_type.clone(),
+            ),
+            _ => Default::default(),
+        };
+        Self {
+            payment: PaymentResult::of(recorded, completed, "Bill payment accepted"),
+            biller_id,
+            biller_name,
+            account_number,
+            customer_name: name(completed),
+            payment_type,
+            source_account: completed.source.to_string(),
+            fee: completed.fee.map_or(0, Amount::minor),
+        }
+    }
+}
+
 impl WalletFundingResult {
     pub(super) fn of(recorded: &Recorded, completed: &Completed) -> Self {
         let (wallet_provider, phone_number) = wallet(completed);
@@ -145,6 +187,11 @@ impl WalletFundingResult {
             destination_account: completed.destination.to_string(),
         }
     }
+}
+
+/// The payee's name as the payer gave it; none after its erasure.
+fn name(completed: &Completed) -> Option<String> {
+    completed.destination_name.as_ref().and_then(Personal::get).cloned()
 }
 
 /// Provider and phone number.

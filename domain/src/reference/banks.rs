@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Entry;
+use super::{Entry, Reference};
 
 crate::spelled! {
     /// What kind of licence a bank has.
@@ -53,6 +53,28 @@ impl Bank {
     pub fn processing_time(&self, home: &str) -> &'static str {
         // Instant payment schemes are national; abroad it is correspondent banks and their working days.
         if self.country == home { "Within minutes" } else { "1 to 3 working days" }
+    }
+}
+
+crate::rejections! {
+    /// Why money cannot be sent to a bank.
+    pub enum BankError {
+        /// No bank of that code.
+        Unknown: NotFound "NOT_FOUND" = "no such bank",
+        /// It takes no payments at present.
+        NotOffered: Unprocessable "NOT_OFFERED" = "this bank cannot be paid to at present",
+    }
+}
+
+impl Reference {
+    /// The bank that money can be sent to under `code`: its own, or the shorter one that people know.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, `NOT_OFFERED`.
+    pub fn payable_bank(&self, code: &str) -> Result<&Bank, BankError> {
+        let known = || self.banks.iter().find(|bank| bank.cbn_code.as_deref() == Some(code));
+        let bank = self.banks.get(code).or_else(known).ok_or(BankError::Unknown)?;
+        if bank.is_active { Ok(bank) } else { Err(BankError::NotOffered) }
     }
 }
 

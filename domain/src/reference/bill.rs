@@ -78,19 +78,9 @@ impl Reference {
         amount: Amount,
         currency: Currency,
     ) -> Result<Bill<'_>, BillError> {
-        let biller = self.billers.get(biller).ok_or(BillError::Unknown { thing: "biller" })?;
-        if !biller.is_active {
-            return Err(BillError::NotOffered { thing: "biller" });
-        }
+        let biller = self.payable_biller(biller, customer_reference)?;
         if biller.currency_code != currency {
             return Err(BillError::CurrencyMismatch { expected: biller.currency_code, actual: currency });
-        }
-        // The number itself is somebody's own: it is not repeated in the refusal.
-        if !biller.customer_reference_pattern.matches(customer_reference) {
-            return Err(BillError::CustomerReferenceInvalid {
-                label: biller.customer_reference_label.to_lowercase(),
-                pattern: biller.customer_reference_pattern.as_str().to_owned(),
-            });
         }
         let listed: Vec<&BillerItem> = match item {
             Some(code) => vec![self.item_of(biller, code)?],
@@ -106,6 +96,25 @@ impl Reference {
             return Err(BillError::AmountNotOffered { offers: offered().map(offer).collect() });
         };
         Ok(Bill { biller, item: Some(item), fee: item.fee })
+    }
+
+    /// The biller of that code, if it can be paid and can have a customer of that number.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, `NOT_OFFERED`, `CUSTOMER_REFERENCE_INVALID`.
+    pub fn payable_biller(&self, code: &str, customer_reference: &str) -> Result<&Biller, BillError> {
+        let biller = self.billers.get(code).ok_or(BillError::Unknown { thing: "biller" })?;
+        if !biller.is_active {
+            return Err(BillError::NotOffered { thing: "biller" });
+        }
+        // The number itself is somebody's own: it is not repeated in the refusal.
+        if !biller.customer_reference_pattern.matches(customer_reference) {
+            return Err(BillError::CustomerReferenceInvalid {
+                label: biller.customer_reference_label.to_lowercase(),
+                pattern: biller.customer_reference_pattern.as_str().to_owned(),
+            });
+        }
+        Ok(biller)
     }
 
     /// The item of that code, if it is this biller's and can be paid.

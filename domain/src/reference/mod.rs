@@ -11,7 +11,7 @@ mod dataset;
 #[cfg(test)]
 mod tests;
 
-pub use banks::{Bank, BankType};
+pub use banks::{Bank, BankError, BankType};
 pub use bill::{Bill, BillError, Offer};
 pub use billers::{Biller, BillerCategory, BillerItem, Pattern, PatternError, Price, PriceError};
 pub use dataset::{Dataset, Entry};

@@ -236,13 +236,19 @@ fn payments() -> Vec<Row> {
             "/v1/payments/transfer/external",
             WRITE,
             OWN_ACCOUNT,
-            |_, account| json!({"sourceAccount": account, "destinationAccount": "0123456789", "bankCode": "058152", "amount": 100, "currency": "NGN"}),
+            |_, account| json!({"sourceAccount": account, "destinationAccount": "0123456789", "bankCode": "000013", "amount": 100, "currency": "NGN"}),
         ),
         post(
             "/v1/payments/transfer/mwallet",
             WRITE,
             OWN_ACCOUNT,
             |_, account| json!({"sourceAccount": account, "phoneNumber": "+2348031000102", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
+        ),
+        post(
+            "/v1/payments/bills",
+            WRITE,
+            OWN_ACCOUNT,
+            |_, account| json!({"sourceAccount": account, "billerId": "SBX_TV_SKYVIEW", "accountNumber": "1234567890", "customerName": "Ada", "amount": 440_000, "currency": "NGN", "paymentType": "POSTPAID", "narration": "TV", "reference": "TV"}),
         ),
         post(
             "/v1/payments/fund/via/mwallet",
@@ -268,7 +274,7 @@ fn beneficiaries() -> Vec<Row> {
             "/v1/payments/beneficiaries/external",
             WRITE,
             Names::Nothing,
-            |_, _| json!({"accountNumber": "0123456789", "accountName": "Bola", "bankCode": "058152", "bankName": "GTBank", "nickname": "B", "transferType": "EXTERNAL", "isFavorite": true}),
+            |_, _| json!({"accountNumber": "0123456789", "accountName": "Bola", "bankCode": "000013", "bankName": "GTBank", "nickname": "B", "transferType": "EXTERNAL", "isFavorite": true}),
         )
         .after(repeat::nobody_kept),
         get("/v1/payments/beneficiaries/bills", READ, Names::Nothing),

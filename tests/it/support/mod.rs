@@ -194,6 +194,19 @@ impl Bank {
         sqlx::query_scalar("SELECT position FROM head").fetch_one(&self.pool).await.unwrap()
     }
 
+    /// Lets time pass, and what is due by then be done.
+    pub async fn later(&self, seconds: i64) {
+        self.advance(SignedDuration::from_secs(seconds));
+        self.app.processes.run_due().await.unwrap();
+    }
+
+    /// The balance of one of the bank's own accounts in naira.
+    pub async fn internal(&self, role: &str) -> i64 {
+        let sql = "SELECT balance FROM ledger_accounts WHERE account = 'bank:' || $1 || ':NGN'";
+        let found: Option<i64> = sqlx::query_scalar(sql).bind(role).fetch_optional(&self.pool).await.unwrap();
+        found.unwrap_or(0)
+    }
+
     /// Returns when every read model contains everything: a caller's own writes are waited for, those of others are not.
     pub async fn caught_up(&self) {
         let (all, patience) = (self.events().await, std::time::Duration::from_secs(10));
