@@ -6,12 +6,15 @@ use bursar_commands::accounts::{self, NewAccount};
 use bursar_commands::journal::Holding;
 use bursar_commands::keys::{Keys, due_key};
 use bursar_commands::passwords::{Password, Passwords};
-use bursar_commands::payments::{self, Known, Transfer};
-use bursar_commands::{CommandError, Context, Journal, Owned, users};
+use bursar_commands::payments::{self, BillOrder, Known, Transfer};
+use bursar_commands::processes::Processes;
+use bursar_commands::{CommandError, Committed, Context, Journal, Owned, users};
 use bursar_domain::kernel::UserId;
+use bursar_domain::payments::Outside;
 use bursar_domain::products::AccountType;
+use bursar_domain::reference::Reference;
 use bursar_domain::users::RegisterUser;
-use bursar_domain::{Amount, Currency, Metadata};
+use bursar_domain::{Amount, Currency, Metadata, Personal};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use jiff::{SignedDuration, Timestamp};
 
@@ -33,6 +36,8 @@ pub(super) struct Seed<'a> {
     pub(super) journal: &'a Journal,
     pub(super) keys: &'a Keys,
     pub(super) passwords: &'a Passwords,
+    pub(super) reference: &'a Reference,
+    pub(super) processes: &'a Processes,
     pub(super) clock: &'a BankClock,
 }
 
@@ -44,7 +49,14 @@ struct Customer {
 
 impl<'a> Seed<'a> {
     pub(super) fn of(app: &'a App, clock: &'a BankClock) -> Self {
-        Self { journal: &app.journal, keys: &app.keys, passwords: &app.passwords, clock }
+        Self {
+            journal: &app.journal,
+            keys: &app.keys,
+            passwords: &app.passwords,
+            reference: &app.reference,
+            processes: &app.processes,
+            clock,
+        }
     }
 
     /// People, accounts and `days` days of movements that end now.
@@ -104,13 +116,67 @@ impl<'a> Seed<'a> {
                 })
                 .await?;
         }
+        self.errands(bank, day, dice).await?;
         self.clock.set((morning + SignedDuration::from_hours(22)).min(now));
+        // What left the bank during the day has arrived, or has come back.
+        self.processes.run_due().await?;
         if day % 7 == 5 {
             for (n, customer) in bank.iter().enumerate() {
                 self.save(customer, &format!("demo:{day}:save:{n}")).await?;
             }
         }
         Ok(())
+    }
+
+    /// Money that leaves the bank: airtime for one in ten, a television bill or a transfer to another bank for fewer.
+    async fn errands(self, bank: &[Customer], day: u32, dice: &mut Dice) -> Result<(), Error> {
+        for (n, customer) in bank.iter().enumerate() {
+            let due = format!("demo:{day}:errand:{n}");
+            match dice.below(40) {
+                0..4 => self.bill(customer, ("SBX_AIR_ALPHA", &phone(n)), ("Airtime", 50_000), &due).await?,
+                4 => {
+                    let card = format!("{:010}", 1_000_100 + n);
+                    self.bill(customer, ("SBX_TV_SKYVIEW", &card), ("Television", 440_000), &due).await?;
+                }
+                5 => self.send(customer, n, &due).await?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn bill(
+        self,
+        payer: &Customer,
+        (biller, number): (&str, &str),
+        (narration, amount): (&str, i64),
+        due: &str,
+    ) -> Result<(), Error> {
+        let order = BillOrder {
+            biller_id: biller.to_owned(),
+            item_id: None,
+            account_number: number.to_owned(),
+            payment_type: Some("PREPAID".to_owned()),
+        };
+        let (known, transfer) = (Known::default(), transfer(narration, amount)?);
+        let (journal, source) = (self.journal, &payer.current);
+        let reference = self.reference;
+        let made = payments::pay_bill(journal, reference, process(due), source, order, known, transfer).await;
+        unless_short(made)
+    }
+
+    /// Rent, to another bank. Every ninth landlord has closed the account: it comes back.
+    async fn send(self, payer: &Customer, n: usize, due: &str) -> Result<(), Error> {
+        let end = if n.is_multiple_of(9) { 2 } else { 1_000 + n };
+        let bank = self.reference.payable_bank("058")?;
+        let outside = Outside::Bank {
+            bank_code: bank.bank_code.clone(),
+            bank_name: bank.bank_name.clone(),
+            account_number: Personal::new(format!("012345{end:04}")),
+        };
+        let (known, rent) = (Known::default(), transfer("Rent", 2_500_000)?);
+        let (journal, source) = (self.journal, &payer.current);
+        unless_short(payments::pay_out(journal, process(due), source, outside, known, None, rent).await)
     }
 
     async fn with_login(self, somebody: &people::Somebody) -> Result<Option<Customer>, Error> {
@@ -137,15 +203,13 @@ impl<'a> Seed<'a> {
         self.accounts(user, &format!("{first} {last}"), funds).await
     }
 
-    /// Their phone number is +234803 and `number` in seven digits, from 1,000,101 on: the sandbox's rails take
-    /// numbers that end like 0001 for trouble.
     async fn person(self, (first, last): (&str, &str), email: &str, number: usize) -> Result<UserId, Error> {
         let digits = self.keys.email_lookup(email);
         let user = RegisterUser {
             first_name: first.to_owned(),
             last_name: last.to_owned(),
             email: email.to_owned(),
-            phone_number: format!("+234803{:07}", 1_000_100 + number),
+            phone_number: format!("+234{}", &phone(number)[1..]),
             date_of_birth: jiff::civil::date(
                 1970 + i16::from(digits[4] % 35),
                 i8::try_from(digits[5] % 12 + 1)?,
@@ -221,8 +285,13 @@ impl<'a> Seed<'a> {
     }
 }
 
+/// A phone number as it is dialled at home; none ends like those that the sandbox's rails take for trouble.
+fn phone(number: usize) -> String {
+    format!("0803{:07}", 1_000_100 + number)
+}
+
 /// People run out of money; that is life, not an error.
-fn unless_short(made: Result<bursar_commands::Committed, CommandError>) -> Result<(), Error> {
+fn unless_short(made: Result<Committed, CommandError>) -> Result<(), Error> {
     match made {
         Err(error) if error.code() != Some("INSUFFICIENT_FUNDS") => Err(error.into()),
         Ok(_) | Err(_) => Ok(()),
