@@ -79,9 +79,6 @@ async fn write(config: &Config, database: &Database, export: &Export) -> Outcome
     let log = LogSoFar::now(&database.pool, &codec).await?;
     let from = export.from.map_or(Timestamp::MIN, midnight);
     let range = log.between(from, export.to.map_or(Timestamp::MAX, day_after)).await?;
-    if config.rails.bank_code.is_none() {
-        eprintln!("bursar: rails.bank_code is not set: the payments do not say which bank they come from");
-    }
     let files = match &export.out {
         None => Vec::new(),
         Some(path) if is_directory(path) => days(&log, range, path).await?,
@@ -110,6 +107,8 @@ async fn write(config: &Config, database: &Database, export: &Export) -> Outcome
     progress.bar.finish();
     if lines.is_empty() {
         eprintln!("bursar: there is no payment to write");
+    } else if config.rails.bank_code.is_none() {
+        eprintln!("bursar: rails.bank_code is not set: the payments do not say which bank they come from");
     }
     lines.iter().for_each(|line| eprintln!("{line}"));
     Ok(ExitCode::SUCCESS)
@@ -145,11 +144,13 @@ async fn to_stdout(
     let Some(document) = document else { return Ok(None) };
     let mut out = BufWriter::new(std::io::stdout());
     match document.write(&mut out, &mut |events| progress.read(events)).await {
+        Ok(()) => Ok(Some(told(&document))),
         // Whoever reads has read enough.
-        Err(ExportError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {}
-        other => other?,
+        Err(ExportError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            Ok(Some("nobody reads on".to_owned()))
+        }
+        Err(error) => Err(error),
     }
-    Ok(Some(told(&document)))
 }
 
 /// The file has its name when it is whole; only we can read it.
