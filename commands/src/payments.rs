@@ -1,5 +1,7 @@
 //! Moving money: inside the bank, out of it and into it, and cash over the counter.
 
+mod sent;
+
 use bursar_domain::beneficiaries::{BeneficiariesCommand, Payee};
 use bursar_domain::kernel::TransactionId;
 use bursar_domain::ledger::Internal;
@@ -8,6 +10,8 @@ use bursar_domain::reference::Reference;
 use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
 use crate::beneficiaries::NewBeneficiary;
+pub use sent::{LogSoFar, SentPayment, Stretch};
+
 use crate::journal::Holding;
 use crate::owned::{CommandError, Owned};
 use crate::{Committed, Context, Journal, Unit};

@@ -48,6 +48,7 @@ mod event_store;
 mod faults;
 mod kills;
 mod limits;
+mod payment_exports;
 mod payments;
 mod protocol;
 mod races;

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
 
 mod audit;
+mod payments;
 mod progress;
 mod projections;
 mod serve;
@@ -68,6 +69,9 @@ enum Command {
     /// Check the bank from its log
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Payments, for other systems
+    #[command(subcommand)]
+    Payments(payments::Command),
     /// Print every setting with its default, as a commented bursar.toml
     Config,
     /// Measure this machine: transfers a second in process and over HTTP, rebuild, replay
@@ -115,6 +119,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         }
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
+        Command::Payments(command) => payments::run(&config, command).await,
         Command::Config => {
             print!("{}", crate::config::reference());
             Ok(ExitCode::SUCCESS)

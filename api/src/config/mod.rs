@@ -157,6 +157,12 @@ section! {
     Rails {
         /// Seconds until the sandbox rail settles a payment.
         sandbox_delay_seconds: u32 = 60,
+        /// The code by which other banks know this one in the clearing system, as exported payments say it; none to say none.
+        bank_code: Option<String> = None,
+        /// This bank's name, as exported payments say it.
+        bank_name: Option<String> = None,
+        /// The name that the banks have agreed on for their clearing system, as exported payments say it.
+        clearing_system: Option<String> = None,
     }
 }
 

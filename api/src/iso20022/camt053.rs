@@ -6,7 +6,7 @@
 use std::io;
 
 use bursar_domain::kernel::utc_date;
-use bursar_domain::ledger::Internal;
+use bursar_domain::ledger::{Channel, Internal};
 use bursar_domain::{AccountNumber, Currency};
 use bursar_projections::statement_entries::{StatementEntry, Total};
 use jiff::Timestamp;
@@ -177,13 +177,21 @@ pub fn customer(entry: &StatementEntry) -> Option<&str> {
 /// Family and sub-family of the ISO bank transaction code, domain `PMNT`.
 fn code(entry: &StatementEntry) -> (&'static str, &'static str) {
     let out = entry.amount < 0;
-    let cash = |currency: Currency| Internal::Cash.account(currency);
-    let currency = Currency::try_from(entry.currency.as_str());
-    match entry.counterparty.as_deref().map(AccountNumber::from) {
-        Some(other) if !other.is_internal() => (if out { "ICDT" } else { "RCDT" }, "BOOK"),
-        Some(other) if currency.is_ok_and(|currency| other == cash(currency)) => {
-            ("CNTR", if out { "CWDL" } else { "CDPT" })
-        }
-        Some(_) | None => (if out { "MDOP" } else { "MCOP" }, "OTHR"),
+    let Some(other) = entry.counterparty.as_deref().map(AccountNumber::from) else {
+        return miscellaneous(out);
+    };
+    if !other.is_internal() {
+        return (if out { "ICDT" } else { "RCDT" }, "BOOK");
     }
+    let currency = Currency::try_from(entry.currency.as_str()).ok();
+    match currency.and_then(|currency| Internal::of(&other, currency)) {
+        Some(Internal::Cash) => ("CNTR", if out { "CWDL" } else { "CDPT" }),
+        // What comes from there had gone there.
+        Some(Internal::Settlement(Channel::Banks)) => ("ICDT", if out { "OTHR" } else { "RRTN" }),
+        Some(_) | None => miscellaneous(out),
+    }
+}
+
+const fn miscellaneous(out: bool) -> (&'static str, &'static str) {
+    (if out { "MDOP" } else { "MCOP" }, "OTHR")
 }

@@ -1,4 +1,7 @@
 //! `pacs.008.001.08`, customer credit transfer from bank to bank.
+//!
+//! Written in parts, so that a long document is written while the log is read: [`head`], which needs the [`ControlTotal`] of all
+//! transfers, [`transfer`] for each of them, [`tail`].
 
 use std::io;
 
@@ -16,24 +19,34 @@ const MESSAGE: &str = "pacs.008.001.08";
 const NAME: usize = 140;
 /// The first number with more than the 18 digits of a control sum, wherever its point is.
 const DIGITS_18: i128 = 1_000_000_000_000_000_000;
+/// What ISO 20022 puts where an identification is wanted and there is none.
+const NOT_PROVIDED: &str = "NOTPROVIDED";
 
 /// What the transfers of one document have in common.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Names the document for the receiver, 1 to 35 characters: never the same twice.
+    /// Names the document for the receiver, 1 to 35 characters: the same for the same transfers, and only for them.
     pub message_id: String,
     /// When it is written.
     pub created_at: Timestamp,
-    /// The day on which the banks settle.
-    pub settles_on: Date,
-    /// The clearing system they settle through, 1 to 35 characters: a name they have agreed on.
-    pub clearing_system: String,
+    /// The clearing system the banks settle through, 1 to 35 characters: a name they have agreed on, if they have.
+    pub clearing_system: Option<String>,
+    /// What the transfers come to.
+    pub total: ControlTotal,
+}
+
+/// How many transfers there are, and the sum of all amounts in major units, whatever their currencies: a check on what
+/// arrives, not money.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ControlTotal {
+    transfers: u64,
+    sum: Decimal,
 }
 
 /// One payer, one payee, one amount.
 #[derive(Debug, Clone)]
 pub struct CreditTransfer {
-    /// The payer's reference, 1 to 35 characters; comes out at the payee unchanged.
+    /// Names the payment from end to end, 1 to 35 characters; comes out at the payee unchanged.
     pub end_to_end_id: String,
     /// Our transaction; written without its prefix `txn_`, as in a statement.
     pub transaction_id: String,
@@ -41,6 +54,10 @@ pub struct CreditTransfer {
     pub amount: Amount,
     /// ISO 4217.
     pub currency: Currency,
+    /// The day on which the banks settle.
+    pub settles_on: Date,
+    /// When the payer's bank accepted it.
+    pub accepted_at: Timestamp,
     /// Who pays.
     pub debtor: Party,
     /// Who is paid.
@@ -56,8 +73,8 @@ pub struct Party {
     pub name: String,
     /// Their account number, 1 to 34 characters.
     pub account: String,
-    /// The bank's code in the clearing system, 1 to 35 characters.
-    pub bank_code: String,
+    /// The bank's code in the clearing system, 1 to 35 characters, when it has one.
+    pub bank_code: Option<String>,
     /// The bank's name, when it is known.
     pub bank_name: Option<String>,
 }
@@ -84,44 +101,76 @@ pub enum Unwritable {
     Io(#[from] io::Error),
 }
 
-/// The document for these transfers: settled through a clearing system, charges as its rules say.
+impl ControlTotal {
+    /// Counts a transfer.
+    ///
+    /// # Errors
+    /// [`Unwritable::ControlSum`].
+    pub fn add(&mut self, transfer: &CreditTransfer) -> Result<(), Unwritable> {
+        let amount = Decimal::new(transfer.amount.minor(), transfer.currency.minor_unit().into());
+        let sum = self.sum.checked_add(amount).filter(|sum| sum.mantissa() < DIGITS_18);
+        *self = Self { transfers: self.transfers.saturating_add(1), sum: sum.ok_or(Unwritable::ControlSum)? };
+        Ok(())
+    }
+
+    /// How many transfers were counted.
+    #[must_use]
+    pub const fn transfers(&self) -> u64 {
+        self.transfers
+    }
+
+    /// The control sum.
+    #[must_use]
+    pub const fn sum(&self) -> Decimal {
+        self.sum
+    }
+}
+
+/// Everything before the first transfer: settled through a clearing system.
 ///
 /// # Errors
-/// [`Unwritable`].
-pub fn render(message: &Message, transfers: &[CreditTransfer]) -> Result<Vec<u8>, Unwritable> {
-    if transfers.is_empty() {
+/// [`Unwritable::Empty`], [`Unwritable::Identifier`].
+pub fn head(message: &Message) -> Result<Vec<u8>, Unwritable> {
+    if message.total.transfers == 0 {
         return Err(Unwritable::Empty);
     }
-    let sum = control_sum(transfers)?;
     identifier("MsgId", &message.message_id, 35)?;
-    identifier("ClrSys", &message.clearing_system, 35)?;
-    transfers.iter().try_for_each(identifiers)?;
-
+    let system = message.clearing_system.as_deref();
+    system.map_or(Ok(()), |system| identifier("ClrSys", system, 35))?;
     let mut xml = Xml::document(MESSAGE)?;
-    xml.within(&["FIToFICstmrCdtTrf"], |xml| {
-        xml.within(&["GrpHdr"], |xml| {
-            xml.leaf("MsgId", &message.message_id)?;
-            xml.leaf("CreDtTm", &message.created_at.to_string())?;
-            xml.leaf("NbOfTxs", &transfers.len().to_string())?;
-            xml.leaf("CtrlSum", &sum.to_string())?;
-            xml.leaf("IntrBkSttlmDt", &message.settles_on.to_string())?;
-            xml.within(&["SttlmInf"], |xml| {
-                xml.leaf("SttlmMtd", "CLRG")?;
-                xml.within(&["ClrSys"], |xml| xml.leaf("Prtry", &message.clearing_system))
-            })
-        })?;
-        transfers.iter().try_for_each(|transfer| write(xml, transfer))
+    xml.open("FIToFICstmrCdtTrf")?;
+    xml.within(&["GrpHdr"], |xml| {
+        xml.leaf("MsgId", &message.message_id)?;
+        xml.leaf("CreDtTm", &message.created_at.to_string())?;
+        xml.leaf("NbOfTxs", &message.total.transfers.to_string())?;
+        xml.leaf("CtrlSum", &message.total.sum.to_string())?;
+        xml.within(&["SttlmInf"], |xml| {
+            xml.leaf("SttlmMtd", "CLRG")?;
+            system.map_or(Ok(()), |system| xml.within(&["ClrSys"], |xml| xml.leaf("Prtry", system)))
+        })
     })?;
-    xml.close("Document")?;
     Ok(xml.bytes())
 }
 
-/// The sum of all amounts in major units, whatever their currencies: a check on what arrives, not money.
-fn control_sum(transfers: &[CreditTransfer]) -> Result<Decimal, Unwritable> {
-    let sum = transfers.iter().try_fold(Decimal::ZERO, |sum, transfer| {
-        sum.checked_add(Decimal::new(transfer.amount.minor(), transfer.currency.minor_unit().into()))
-    });
-    sum.filter(|sum| sum.mantissa() < DIGITS_18).ok_or(Unwritable::ControlSum)
+/// One transfer, charges as the rules of the clearing system say.
+///
+/// # Errors
+/// [`Unwritable::Identifier`].
+pub fn transfer(transfer: &CreditTransfer) -> Result<Vec<u8>, Unwritable> {
+    identifiers(transfer)?;
+    let mut xml = Xml::part();
+    write(&mut xml, transfer)?;
+    Ok(xml.bytes())
+}
+
+/// Everything after the last transfer.
+///
+/// # Errors
+/// None in practice: it writes to memory.
+pub fn tail() -> io::Result<Vec<u8>> {
+    let mut xml = Xml::part();
+    ["FIToFICstmrCdtTrf", "Document"].iter().try_for_each(|name| xml.close(name))?;
+    Ok(xml.bytes())
 }
 
 fn identifiers(transfer: &CreditTransfer) -> Result<(), Unwritable> {
@@ -129,7 +178,7 @@ fn identifiers(transfer: &CreditTransfer) -> Result<(), Unwritable> {
     identifier("TxId", transaction_reference(&transfer.transaction_id), 35)?;
     [&transfer.debtor, &transfer.creditor].into_iter().try_for_each(|party| {
         identifier("Id", &party.account, 34)?;
-        identifier("MmbId", &party.bank_code, 35)
+        party.bank_code.as_deref().map_or(Ok(()), |code| identifier("MmbId", code, 35))
     })
 }
 
@@ -145,6 +194,8 @@ fn write(xml: &mut Xml, transfer: &CreditTransfer) -> io::Result<()> {
             xml.leaf("TxId", transaction_reference(&transfer.transaction_id))
         })?;
         xml.amount("IntrBkSttlmAmt", transfer.currency, transfer.amount.minor())?;
+        xml.leaf("IntrBkSttlmDt", &transfer.settles_on.to_string())?;
+        xml.leaf("AccptncDtTm", &transfer.accepted_at.to_string())?;
         // Who bears the charges is agreed in the scheme, not payment by payment.
         xml.leaf("ChrgBr", "SLEV")?;
         let (debtor, creditor) = (&transfer.debtor, &transfer.creditor);
@@ -164,7 +215,13 @@ fn person(xml: &mut Xml, element: &str, party: &Party) -> io::Result<()> {
 
 fn bank(xml: &mut Xml, element: &str, party: &Party) -> io::Result<()> {
     xml.within(&[element, "FinInstnId"], |xml| {
-        xml.within(&["ClrSysMmbId"], |xml| xml.leaf("MmbId", &party.bank_code))?;
-        xml.text("Nm", party.bank_name.as_deref().unwrap_or_default(), NAME)
+        if let Some(code) = &party.bank_code {
+            xml.within(&["ClrSysMmbId"], |xml| xml.leaf("MmbId", code))?;
+        }
+        xml.text("Nm", party.bank_name.as_deref().unwrap_or_default(), NAME)?;
+        if party.bank_code.is_none() {
+            xml.within(&["Othr"], |xml| xml.leaf("Id", NOT_PROVIDED))?;
+        }
+        Ok(())
     })
 }

@@ -7,7 +7,7 @@ use roxmltree::{Document, Node};
 use rust_decimal::Decimal;
 
 use super::camt053::{Statement, entries, head, tail};
-use super::pacs008::{CreditTransfer, Message, Party, Unwritable, render};
+use super::pacs008::{self, ControlTotal, CreditTransfer, Message, Party, Unwritable};
 use super::shape::{CAMT053, PACS008, faults};
 
 const NASTY: &str = "<&>\"' ]]> 🍲 \u{7}\0 łódź";
@@ -165,6 +165,9 @@ fn the_bank_s_own_accounts_have_codes_and_no_names() {
     for (other, amount, code) in [
         ("bank:cash:NGN", 500, "CNTR CDPT"),
         ("bank:cash:NGN", -500, "CNTR CWDL"),
+        ("bank:settlement.banks:NGN", -500, "ICDT OTHR"),
+        ("bank:settlement.banks:NGN", 500, "ICDT RRTN"),
+        ("bank:settlement.wallet.MTN_MOMO:NGN", 500, "MCOP OTHR"),
         ("bank:fees:NGN", -500, "MDOP OTHR"),
         ("bank:interest:NGN", 500, "MCOP OTHR"),
     ] {
@@ -228,7 +231,7 @@ fn party(name: &str, account: &str, bank_code: &str, bank_name: Option<&str>) ->
     Party {
         name: name.to_owned(),
         account: account.to_owned(),
-        bank_code: bank_code.to_owned(),
+        bank_code: Some(bank_code.to_owned()).filter(|code| !code.is_empty()),
         bank_name: bank_name.map(str::to_owned),
     }
 }
@@ -239,6 +242,8 @@ fn transfer(code: &str, minor: i64) -> CreditTransfer {
         transaction_id: "txn_0199d2a0a0a07000800000000000abcd".to_owned(),
         amount: Amount::try_from(minor).unwrap(),
         currency: currency(code),
+        settles_on: "2026-02-01".parse().unwrap(),
+        accepted_at: noon(),
         debtor: party("Ada Obi", "1234567897", "999001", None),
         creditor: party(NASTY, "0011223344", "000013", Some("A & B Bank")),
         remittance: Some(NASTY.to_owned()),
@@ -249,9 +254,21 @@ fn message() -> Message {
     Message {
         message_id: "M-1".to_owned(),
         created_at: noon(),
-        settles_on: "2026-02-01".parse().unwrap(),
-        clearing_system: "NIP".to_owned(),
+        clearing_system: Some("NIP".to_owned()),
+        total: ControlTotal::default(),
     }
+}
+
+/// The document for these transfers.
+fn render(message: &Message, transfers: &[CreditTransfer]) -> Result<Vec<u8>, Unwritable> {
+    let mut total = ControlTotal::default();
+    transfers.iter().try_for_each(|transfer| total.add(transfer))?;
+    let mut xml = pacs008::head(&Message { total, ..message.clone() })?;
+    for transfer in transfers {
+        xml.extend(pacs008::transfer(transfer)?);
+    }
+    xml.extend(pacs008::tail()?);
+    Ok(xml)
 }
 
 #[test]
@@ -265,7 +282,8 @@ fn a_credit_transfer_says_who_pays_whom_how_much_and_what_for() {
         ("GrpHdr/CreDtTm", "2026-01-31T12:00:00Z"),
         ("GrpHdr/NbOfTxs", "1"),
         ("GrpHdr/CtrlSum", "12.50"),
-        ("GrpHdr/IntrBkSttlmDt", "2026-02-01"),
+        ("CdtTrfTxInf/IntrBkSttlmDt", "2026-02-01"),
+        ("CdtTrfTxInf/AccptncDtTm", "2026-01-31T12:00:00Z"),
         ("GrpHdr/SttlmInf/SttlmMtd", "CLRG"),
         ("GrpHdr/SttlmInf/ClrSys/Prtry", "NIP"),
         ("CdtTrfTxInf/PmtId/EndToEndId", "RENT-2026-01"),
@@ -284,6 +302,20 @@ fn a_credit_transfer_says_who_pays_whom_how_much_and_what_for() {
         assert_eq!(text(it, path), expected, "{path}");
     }
     assert_eq!(find(it, "CdtTrfTxInf/IntrBkSttlmAmt").attribute("Ccy"), Some("NGN"));
+}
+
+#[test]
+fn a_bank_without_a_code_is_said_to_have_none() {
+    let mut unnamed = transfer("NGN", 1);
+    (unnamed.debtor.bank_code, unnamed.debtor.bank_name) = (None, Some("bursar".to_owned()));
+    let xml = render(&Message { clearing_system: None, ..message() }, &[unnamed]).unwrap();
+    let xml = String::from_utf8(xml).unwrap();
+    assert_eq!(faults(PACS008, &xml), Vec::<String>::new(), "{xml}");
+    let document = Document::parse(&xml).unwrap();
+    let it = find(document.root_element(), "FIToFICstmrCdtTrf");
+    assert_eq!(text(it, "CdtTrfTxInf/DbtrAgt/FinInstnId/Othr/Id"), "NOTPROVIDED");
+    assert_eq!(text(it, "CdtTrfTxInf/DbtrAgt/FinInstnId/Nm"), "bursar");
+    assert_eq!(all(find(it, "GrpHdr/SttlmInf"), "ClrSys").count(), 0);
 }
 
 #[test]
@@ -315,9 +347,12 @@ fn a_transfer_that_cannot_be_told_exactly_is_not_told_at_all() {
     assert_eq!(too_long(|it| it.end_to_end_id = String::new()), "EndToEndId");
     assert_eq!(too_long(|it| it.transaction_id = "t".repeat(36)), "TxId");
     assert_eq!(too_long(|it| it.creditor.account = "1".repeat(35)), "Id");
-    assert_eq!(too_long(|it| it.debtor.bank_code = String::new()), "MmbId");
+    assert_eq!(too_long(|it| it.debtor.bank_code = Some(String::new())), "MmbId");
+    assert_eq!(too_long(|it| it.creditor.bank_code = Some("1".repeat(36))), "MmbId");
     let nameless = Message { message_id: String::new(), ..message() };
     assert!(matches!(render(&nameless, &[transfer("NGN", 1)]), Err(Unwritable::Identifier { .. })));
+    let nowhere = Message { clearing_system: Some("c".repeat(36)), ..message() };
+    assert!(matches!(render(&nowhere, &[transfer("NGN", 1)]), Err(Unwritable::Identifier { .. })));
     // Names and texts are for people: they are cut.
     let mut wordy = transfer("NGN", Amount::MAX);
     (wordy.creditor.name, wordy.remittance) = ("n".repeat(200), Some("r".repeat(200)));

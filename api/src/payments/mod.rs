@@ -1,6 +1,7 @@
 //! Payments: inside the bank, out of it, into it.
 
 mod bills;
+pub(crate) mod export;
 mod funding;
 mod outgoing;
 mod result;

@@ -30,7 +30,7 @@ pub use accept::{Accept, Representation};
 pub use fields::{Faults, Field, Fields, fault};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
-pub use range::{DateRange, midnight};
+pub use range::{DateRange, day_after, midnight};
 pub use values::{BillerId, Code, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text};
 pub use write::{Submission, Write};
 

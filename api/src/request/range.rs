@@ -141,6 +141,8 @@ pub fn midnight(day: Date) -> Timestamp {
     day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
 }
 
-fn day_after(day: Date) -> Timestamp {
+/// The first moment of the UTC day after another.
+#[must_use]
+pub fn day_after(day: Date) -> Timestamp {
     day.checked_add(1.day()).map_or(Timestamp::MAX, midnight)
 }

@@ -88,6 +88,15 @@ impl Payment {
         }
     }
 
+    /// Whether it left the bank: on its way or arrived, and neither come back nor undone.
+    #[must_use]
+    pub const fn has_left(&self) -> bool {
+        match self {
+            Self::Clearing(made) | Self::Settled(made) => !made.completed.kind.funds(),
+            Self::Absent | Self::Made(_) | Self::Returned(_) | Self::Reversed(_) => false,
+        }
+    }
+
     const fn refuse(&self) -> PaymentError {
         match self {
             Self::Absent => PaymentError::Unknown,

@@ -65,3 +65,38 @@ fn cash_comes_in_and_goes_out_over_the_till() {
     assert!(pay(PaymentKind::Deposit, "bank:cash:NGN", "1000000008").check().is_ok());
     assert!(pay(PaymentKind::Withdrawal, "1000000008", "bank:cash:NGN").check().is_ok());
 }
+
+#[test]
+fn a_payment_has_left_until_it_comes_back() {
+    let outside = Outside::Bank {
+        bank_code: "058152".into(),
+        bank_name: "Guaranty Trust Bank".into(),
+        account_number: "0123456789".to_owned().into(),
+    };
+    let sent = Pay {
+        outside: Some(outside),
+        ..pay(PaymentKind::External, "1000000008", "bank:settlement.banks:NGN")
+    };
+    let sent = PaymentEvent::Completed(Box::new(sent.check().unwrap()));
+    let inside = pay(PaymentKind::Internal, "1000000008", "1000000016").check().unwrap();
+    let back = Cleared {
+        reference: "RENT".into(),
+        reason: Some("AC04".into()),
+        release: None,
+        postings: Postings::default(),
+    };
+    let settled = PaymentEvent::Settled(Box::new(Cleared { reason: None, ..back.clone() }));
+    let by = TransactionId::mint(&crate::kernel::time::tests::sources());
+    for (events, has_left) in [
+        (vec![], false),
+        (vec![PaymentEvent::Completed(Box::new(inside))], false),
+        (vec![sent.clone()], true),
+        (vec![sent.clone(), settled], true),
+        (vec![sent.clone(), PaymentEvent::Returned(Box::new(back))], false),
+        (vec![sent, PaymentEvent::Reversed { by }], false),
+    ] {
+        let mut payment = Payment::default();
+        events.iter().for_each(|event| payment.evolve(event));
+        assert_eq!(payment.has_left(), has_left, "{}", payment.state());
+    }
+}
