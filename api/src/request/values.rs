@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use bursar_domain::kernel::{BeneficiaryId, Spelled, TagId, TransactionId, UserId, utc_date};
+use bursar_domain::kernel::{BeneficiaryId, IdError, Spelled, TagId, TransactionId, UserId, utc_date};
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
