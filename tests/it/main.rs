@@ -60,5 +60,7 @@ mod sessions;
 mod statement_formats;
 mod statements;
 mod support;
+mod tags;
+mod transactions;
 mod two_servers;
 mod versions;

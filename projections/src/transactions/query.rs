@@ -134,19 +134,30 @@ pub async fn of_owner(
     matching(&mut count, &owner, Side::Payee, filter);
     let total = count.push(")").build_query_scalar().fetch_one(pool).await?;
 
-    // Each side in its own order, and no further than the page: an index gives it, and the two are merged.
+    let mut list = listed("SELECT to_jsonb(t)", &owner, filter, sort, page);
+    let items: Vec<Json<Transaction>> = list.build_query_scalar().fetch_all(pool).await?;
+    Ok(Paged { items: items.into_iter().map(|Json(row)| row).collect(), total })
+}
+
+/// One page. Each side in its own order and no further than the page, which an index gives; then the two merged.
+pub(super) fn listed<'a>(
+    select: &str,
+    owner: &str,
+    filter: &TransactionFilter,
+    sort: Sort<TransactionSort>,
+    page: Page,
+) -> QueryBuilder<'a, Postgres> {
     let order = order(sort);
     let reach = page.offset().saturating_add(page.limit());
-    let mut list = QueryBuilder::new("SELECT to_jsonb(t) FROM (");
+    let mut list = QueryBuilder::new(format!("{select} FROM ("));
     for (side, before) in [(Side::Payer, "(SELECT t.* "), (Side::Payee, " UNION ALL (SELECT t.* ")] {
         list.push(before);
-        matching(&mut list, &owner, side, filter);
+        matching(&mut list, owner, side, filter);
         list.push(&order).push(" LIMIT ").push_bind(reach).push(")");
     }
     list.push(") t").push(&order).push(" LIMIT ").push_bind(page.limit());
     list.push(" OFFSET ").push_bind(page.offset());
-    let items: Vec<Json<Transaction>> = list.build_query_scalar().fetch_all(pool).await?;
-    Ok(Paged { items: items.into_iter().map(|Json(row)| row).collect(), total })
+    list
 }
 
 /// The transaction, if it debits or credits an account of `owner`'s.
