@@ -53,6 +53,7 @@ mod protocol;
 mod races;
 mod ratchet;
 mod read_side;
+mod receipts;
 mod reference;
 mod reference_model;
 mod sandbox;

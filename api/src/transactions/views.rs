@@ -1,5 +1,6 @@
 //! How a transaction looks to those it concerns: each sees what is theirs to see.
 
+use bursar_domain::AccountNumber;
 use bursar_domain::kernel::UserId;
 use bursar_domain::payments::PaymentKind;
 use bursar_projections::tags::{TagRow, Tagged};
@@ -92,7 +93,7 @@ impl From<TagRow> for TagOn {
 pub(super) struct Sided {
     /// Whether the reader paid.
     pub(super) paid: bool,
-    pub(super) status: &'static str,
+    pub(super) status: TransactionStatus,
     pub(super) fee: i64,
     pub(super) source: Option<String>,
     pub(super) destination: Option<String>,
@@ -108,13 +109,14 @@ impl Sided {
             status => status,
         };
         // What is outside stands for the bank's settlement account.
-        let shown = |account: &bursar_domain::AccountNumber| {
+        let shown = |account: &AccountNumber| {
             if account.is_internal() { row.outside_number.clone() } else { Some(account.to_string()) }
         };
         Self {
             paid,
-            status: status.as_str(),
-            fee: if paid || row.kind == PaymentKind::Reversal { row.fee } else { 0 },
+            status,
+            // A reversal gives it back to whom it pays.
+            fee: if paid == (row.kind != PaymentKind::Reversal) { row.fee } else { 0 },
             source: shown(&row.source_account),
             destination: shown(&row.destination_account),
             destination_name: row.destination_name.clone().filter(|_| paid),
@@ -128,7 +130,7 @@ impl TransactionView {
         Self {
             kind: row.kind.as_str(),
             direction: if paid { "DEBIT" } else { "CREDIT" },
-            status,
+            status: status.as_str(),
             amount: row.amount,
             fee,
             currency: row.currency.to_string(),

@@ -361,6 +361,7 @@ fn transactions() -> Vec<Row> {
     vec![
         get("/v1/transactions", READ, Names::Nothing),
         about_transaction(get("/v1/transactions/{transactionId}", READ, Names::Nothing)),
+        about_transaction(get("/v1/transactions/{transactionId}/receipt", READ, Names::Nothing)),
     ]
 }
 
