@@ -10,6 +10,7 @@ mod event;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +25,9 @@ use crate::kernel::{Personal, TagId, TransactionId};
 pub const MOST: usize = 100;
 /// The most tags a transaction can carry for one person.
 pub const MOST_ON_ONE: usize = 20;
-/// The most tags on all transactions of a person. A list is held in memory while it is written to.
-pub const MOST_PLACED: usize = 50_000;
+/// The most tags on all transactions of a person. The list is in memory while it is written to, and every writer waits
+/// meanwhile: what a tag is on is copied when it changes, which takes a millisecond for the most there can be.
+pub const MOST_PLACED: usize = 20_000;
 
 /// A person's list, by user id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +39,8 @@ pub struct Tags {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     tag: Tag,
-    on: BTreeSet<TransactionId>,
+    /// Shared by the copies of the list that a decision is tried on.
+    on: Arc<BTreeSet<TransactionId>>,
 }
 
 impl Tags {
@@ -135,7 +138,7 @@ impl Aggregate for Tags {
     fn evolve(&mut self, event: &TagsEvent) {
         match event {
             TagsEvent::Created(tag) => {
-                self.tags.insert(tag.id, Kept { tag: (**tag).clone(), on: BTreeSet::new() });
+                self.tags.insert(tag.id, Kept { tag: (**tag).clone(), on: Arc::default() });
             }
             TagsEvent::Changed(tag) => {
                 if let Some(kept) = self.tags.get_mut(&tag.id) {
@@ -146,12 +149,13 @@ impl Aggregate for Tags {
                 self.tags.remove(id);
             }
             TagsEvent::Placed(placed) => {
-                for kept in self.tags.values_mut() {
-                    kept.on.remove(&placed.transaction_id);
-                }
-                for tag in &placed.tags {
-                    if let Some(kept) = self.tags.get_mut(&tag.id) {
-                        kept.on.insert(placed.transaction_id);
+                let id = placed.transaction_id;
+                for (tag_id, kept) in &mut self.tags {
+                    let (was, is) = (kept.on.contains(&id), placed.tags.iter().any(|tag| tag.id == *tag_id));
+                    if is && !was {
+                        Arc::make_mut(&mut kept.on).insert(id);
+                    } else if was && !is {
+                        Arc::make_mut(&mut kept.on).remove(&id);
                     }
                 }
             }

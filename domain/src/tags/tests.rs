@@ -120,5 +120,7 @@ fn lists_and_transactions_have_their_most() {
     let stuffed: Vec<_> = full.into_iter().chain(placed).collect();
     given::<Tags>(&stuffed).when(place(transaction(), &most[..1])).then_refused("LIMIT_EXCEEDED");
     // There is always room for less.
-    given::<Tags>(&stuffed).when(TagsCommand::Remove { id: most[0].id }).then(&[removed(most[0], 2_500)]);
+    given::<Tags>(&stuffed)
+        .when(TagsCommand::Remove { id: most[0].id })
+        .then(&[removed(most[0], MOST_PLACED / MOST_ON_ONE)]);
 }
