@@ -142,7 +142,7 @@ pub async fn keeps(person: &Person, payee: &Person) -> String {
 }
 
 /// Makes a tag.
-async fn calls(person: &Person) -> String {
+pub async fn calls(person: &Person) -> String {
     let made = person.client.post("/v1/transactions/tags", &json!({"tagName": "World"})).await.is(201);
     made.text_at("tagId").to_owned()
 }
@@ -380,7 +380,7 @@ fn tags() -> Vec<Row> {
         names: Names::Own(Thing::Tag),
         own: |world| &world.tags.0,
         strangers: |world| &world.tags.1,
-        ..row
+        ..row.after(repeat::one_tag)
     };
     vec![
         get("/v1/transactions/tags", READ, Names::Nothing),
@@ -389,7 +389,8 @@ fn tags() -> Vec<Row> {
             WRITE,
             Names::Nothing,
             |_, _| json!({"tagName": "Food", "tagColor": "#FF8800", "tagIcon": "utensils", "description": "Eating out", "isDefault": true}),
-        ),
+        )
+        .after(repeat::no_tags),
         about_tag(Row {
             method: Method::PUT,
             ..post(
@@ -404,7 +405,8 @@ fn tags() -> Vec<Row> {
             WRITE,
             Names::Nothing,
             |world, _| json!({"tagIds": [world.tags.0], "notes": "With Chidi"}),
-        )),
+        ))
+        .after(repeat::one_tag),
         about_tag(delete("/v1/transactions/tags/{tagId}", WRITE, Names::Nothing)),
     ]
 }
