@@ -22,6 +22,8 @@ pub mod products;
 pub mod rails;
 pub mod reference;
 pub mod sessions;
+pub mod tags;
+pub mod transactions;
 pub mod users;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};

@@ -256,5 +256,6 @@ catalogue! {
     Payment(payments),
     Product(products),
     Session(sessions),
+    Tags(tags),
     User(users),
 }

@@ -11,6 +11,7 @@ use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::sessions::{EndReason, Issued, SessionEvent, Started};
+use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
 use crate::users::{Registered, UserEvent};
 use crate::{Event, Kind, StreamId};
 
@@ -129,6 +130,23 @@ fn beneficiary() -> Beneficiary {
     }
 }
 
+fn tag() -> Tag {
+    Tag {
+        id: "tag_0192f0c1a0007000800000000000000e".parse().unwrap(),
+        name: Personal::new("Food".into()),
+        color: Some("#FF8800".into()),
+        icon: Some("utensils".into()),
+        description: Some(Personal::new("Eating out".into())),
+        is_default: true,
+        is_active: true,
+    }
+}
+
+fn placed() -> Placed {
+    let tags = vec![PlacedTag { id: tag().id, name: tag().name }];
+    Placed { transaction_id: transaction(), tags, notes: Some(Personal::new("With Bola".into())) }
+}
+
 fn product() -> ProductTerms {
     ProductTerms {
         name: "Classic Savings".into(),
@@ -189,6 +207,10 @@ fn samples() -> Vec<Event> {
         SessionEvent::Refreshed(issued()).into(),
         SessionEvent::Reissued(issued()).into(),
         SessionEvent::Ended { reason: EndReason::TokenReused }.into(),
+        TagsEvent::Created(Box::new(tag())).into(),
+        TagsEvent::Changed(Box::new(tag())).into(),
+        TagsEvent::Removed { id: tag().id, name: tag().name, transactions: 2 }.into(),
+        TagsEvent::Placed(Box::new(placed())).into(),
         UserEvent::Registered(Box::new(registered)).into(),
         UserEvent::Activated.into(),
         UserEvent::PasswordSet { hash: Personal::new("$argon2id$...".into()) }.into(),

@@ -29,6 +29,7 @@ pub mod payments;
 pub mod products;
 pub mod reference;
 pub mod sessions;
+pub mod tags;
 pub mod users;
 
 pub use aggregate::{Aggregate, AggregateEvent, Due, When};

@@ -37,6 +37,8 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::daily_balances::DailyBalances>(),
             Entry::of::<crate::products::Products>(),
             Entry::of::<crate::statement_entries::StatementEntries>(),
+            Entry::of::<crate::tags::Tags>(),
+            Entry::of::<crate::transactions::Transactions>(),
         ]
     }
 }

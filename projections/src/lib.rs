@@ -24,8 +24,10 @@ mod records;
 mod row;
 mod runner;
 pub mod statement_entries;
+pub mod tags;
 #[cfg(test)]
 mod tests;
+pub mod transactions;
 mod window;
 
 pub use catalogue::{Entry, catalogue};

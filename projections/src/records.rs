@@ -16,19 +16,19 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged};
 use crate::read_model::Table;
 
-/// Groups held at most between batches; beyond it everything is read anew.
-const HELD: usize = 50_000;
+/// Rows held at most between batches; beyond it everything is read anew.
+const HELD: usize = 250_000;
 
 /// A row.
 pub(crate) trait Record: Serialize + DeserializeOwned + Send + Sync + Unpin + 'static {
-    /// The table. Its primary key is one column.
+    /// The table. Its primary key is one column, or the group's and another.
     const TABLE: &'static Table;
     /// The column that rows are loaded by: an owner's rows come into memory together. It never changes.
     const GROUP: &'static str;
-    /// What is in the column of the primary key.
+    /// What is in the (last) column of the primary key.
     type Key: Ord + Clone + Display + Send + Sync;
     /// What is in the column of the group.
-    type Group: Hash + Eq + Clone + Display + Send + Sync;
+    type Group: Hash + Ord + Clone + Display + Send + Sync;
 
     /// The row's key.
     fn key(&self) -> Self::Key;
@@ -42,7 +42,7 @@ pub(crate) trait Record: Serialize + DeserializeOwned + Send + Sync + Unpin + 's
 pub(crate) struct Records<R: Record> {
     groups: HashMap<R::Group, BTreeMap<R::Key, Slot<R>>>,
     /// Rows that went.
-    removed: BTreeSet<R::Key>,
+    removed: BTreeSet<(R::Group, R::Key)>,
     /// Rows that differ from the table's.
     changed: usize,
 }
@@ -86,11 +86,15 @@ impl<R: Record> Records<R> {
 
     /// Puts in a row, in the place of one with its key.
     pub(crate) fn insert(&mut self, row: R) {
-        let key = row.key();
-        self.removed.remove(&key);
-        let group = self.groups.entry(row.group()).or_default();
-        let before = group.insert(key, Slot { row, changed: true });
+        let (group, key) = (row.group(), row.key());
+        self.removed.remove(&(group.clone(), key.clone()));
+        let before = self.groups.entry(group).or_default().insert(key, Slot { row, changed: true });
         self.changed += usize::from(before.is_none_or(|slot| !slot.changed));
+    }
+
+    /// A row.
+    pub(crate) fn get(&self, group: &R::Group, key: &R::Key) -> Option<&R> {
+        self.groups.get(group)?.get(key).map(|slot| &slot.row)
     }
 
     /// Changes the rows of a group that `which` names. True when there was one.
@@ -116,7 +120,7 @@ impl<R: Record> Records<R> {
     pub(crate) fn remove(&mut self, group: &R::Group, key: &R::Key) -> bool {
         let Some(slot) = self.groups.get_mut(group).and_then(|rows| rows.remove(key)) else { return false };
         self.changed -= usize::from(slot.changed);
-        self.removed.insert(key.clone());
+        self.removed.insert((group.clone(), key.clone()));
         true
     }
 
@@ -133,32 +137,41 @@ impl<R: Record> Records<R> {
         let slots = self.groups.values_mut().flat_map(BTreeMap::values_mut);
         let changed = slots.filter_map(|slot| std::mem::take(&mut slot.changed).then_some(&slot.row));
         let rows: Vec<&R> = changed.collect();
-        let removed = self.removed.iter().map(ToString::to_string);
-        let keys: Vec<String> = rows.iter().map(|row| row.key().to_string()).chain(removed).collect();
-        let (table, key) = (R::TABLE.name, R::TABLE.key[0]);
-        let delete = format!("DELETE FROM {table} WHERE {key} = ANY($1)");
-        sqlx::query(&delete).bind(&keys).execute(&mut *db).await?;
+        let removed = self.removed.iter().map(|(group, key)| (group.to_string(), key.to_string()));
+        let gone = rows.iter().map(|row| (row.group().to_string(), row.key().to_string())).chain(removed);
+        let (groups, keys): (Vec<String>, Vec<String>) = gone.unzip();
+        let (table, group, key) = (R::TABLE.name, R::GROUP, key_column::<R>());
+        let delete = format!(
+            "DELETE FROM {table} t USING UNNEST($1::text[], $2::text[]) AS gone (g, k)
+             WHERE t.{group} = gone.g COLLATE \"C\" AND t.{key} = gone.k COLLATE \"C\""
+        );
+        sqlx::query(&delete).bind(&groups).bind(&keys).execute(&mut *db).await?;
         let insert = format!("INSERT INTO {table} SELECT * FROM jsonb_populate_recordset(NULL::{table}, $1)");
         sqlx::query(&insert).bind(Json(rows)).execute(db).await?;
         self.removed.clear();
         self.changed = 0;
-        if self.groups.len() > HELD {
+        if self.groups.values().map(BTreeMap::len).sum::<usize>() > HELD {
             self.groups.clear();
         }
         Ok(())
     }
 }
 
+/// The column that tells the rows of a group apart.
+fn key_column<R: Record>() -> &'static str {
+    R::TABLE.key.last().copied().unwrap_or(R::GROUP)
+}
+
 /// Every row, by key.
 pub(crate) async fn all<R: Record>(pool: &PgPool) -> sqlx::Result<Vec<R>> {
-    let sql = format!("SELECT to_jsonb(t) FROM {} t ORDER BY {}", R::TABLE.name, R::TABLE.key[0]);
+    let sql = format!("SELECT to_jsonb(t) FROM {} t ORDER BY {}", R::TABLE.name, key_column::<R>());
     let rows = sqlx::query_scalar::<_, Json<R>>(&sql).fetch_all(pool).await?;
     Ok(rows.into_iter().map(|Json(row)| row).collect())
 }
 
 /// The row with this key, whoever's it is.
 pub(crate) async fn find<R: Record>(pool: &PgPool, key: &R::Key) -> sqlx::Result<Option<R>> {
-    let sql = format!("SELECT to_jsonb(t) FROM {} t WHERE {} = $1", R::TABLE.name, R::TABLE.key[0]);
+    let sql = format!("SELECT to_jsonb(t) FROM {} t WHERE {} = $1", R::TABLE.name, key_column::<R>());
     let row = sqlx::query_scalar::<_, Json<R>>(&sql).bind(key.to_string()).fetch_optional(pool).await?;
     Ok(row.map(|Json(row)| row))
 }
@@ -180,7 +193,7 @@ pub(crate) async fn list<R: Record>(
     };
     let total = wanted("SELECT count(*)").build_query_scalar().fetch_one(pool).await?;
     let mut rows = wanted("SELECT to_jsonb(t)");
-    rows.push(format!(" ORDER BY {order}, {} LIMIT ", R::TABLE.key[0])).push_bind(page.limit());
+    rows.push(format!(" ORDER BY {order}, {} LIMIT ", key_column::<R>())).push_bind(page.limit());
     rows.push(" OFFSET ").push_bind(page.offset());
     let items: Vec<Json<R>> = rows.build_query_scalar().fetch_all(pool).await?;
     Ok(Paged { items: items.into_iter().map(|Json(row)| row).collect(), total })

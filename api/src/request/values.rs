@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use bursar_domain::kernel::{BeneficiaryId, IdError, Spelled, UserId, utc_date};
+use bursar_domain::kernel::{BeneficiaryId, IdError, Spelled, TagId, TransactionId, UserId, utc_date};
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -39,6 +39,59 @@ impl<const MOST: usize> Field for Text<MOST> {
 
     fn schema() -> Schema {
         schema::text(|text| text.min_length(Some(1)).max_length(Some(MOST)))
+    }
+}
+
+/// Text that names something: white space around it does not count, and there must be something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Title<const MOST: usize>(pub String);
+
+impl<const MOST: usize> From<Title<MOST>> for String {
+    fn from(title: Title<MOST>) -> Self {
+        title.0
+    }
+}
+
+impl<const MOST: usize> Field for Title<MOST> {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let Text(text) = Text::<MOST>::read(Value::String(string(value)?.trim().to_owned()))?;
+        Ok(Self(text))
+    }
+
+    fn schema() -> Schema {
+        Text::<MOST>::schema()
+    }
+}
+
+/// A colour: `#` and 3, 4, 6 or 8 hexadecimal digits, or a name of letters. Nothing else that a style sheet would read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Color(pub String);
+
+impl From<Color> for String {
+    fn from(color: Color) -> Self {
+        color.0
+    }
+}
+
+impl Field for Color {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?;
+        let fits = match text.strip_prefix('#') {
+            Some(digits) => {
+                matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+            }
+            None => (1..=30).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic()),
+        };
+        if fits {
+            return Ok(Self(text));
+        }
+        Err(fault("MALFORMED", "expected a colour such as #FF8800 or orange"))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| {
+            text.pattern(Some("^(#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|[A-Za-z]{1,30})$"))
+        })
     }
 }
 
@@ -259,6 +312,8 @@ macro_rules! ids {
 
 ids! {
     BeneficiaryId: "beneficiary",
+    TagId: "tag",
+    TransactionId: "transaction",
     UserId: "user",
 }
 

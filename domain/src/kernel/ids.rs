@@ -87,6 +87,8 @@ ids! {
     SessionId = "ses";
     /// A complaint about a payment.
     DisputeId = "dsp";
+    /// What a person calls transactions by.
+    TagId = "tag";
     /// A movement of money.
     TransactionId = "txn";
 }

@@ -11,7 +11,7 @@ pub(crate) mod time;
 
 pub use account_number::AccountNumber;
 pub use compact_str::CompactString as Text;
-pub use ids::{BeneficiaryId, DisputeId, IdError, SessionId, TransactionId, UserId};
+pub use ids::{BeneficiaryId, DisputeId, IdError, SessionId, TagId, TransactionId, UserId};
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;

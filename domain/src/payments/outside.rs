@@ -76,6 +76,27 @@ impl Outside {
         }
     }
 
+    /// The code of the bank or biller, or the wallet provider; none for a card.
+    #[must_use]
+    pub fn institution(&self) -> Option<&str> {
+        match self {
+            Self::Bank { bank_code, .. } => Some(bank_code),
+            Self::Wallet { provider, .. } => Some(provider),
+            Self::Biller { biller_id, .. } => Some(biller_id),
+            Self::Card { .. } => None,
+        }
+    }
+
+    /// The name of the bank or biller.
+    #[must_use]
+    pub fn institution_name(&self) -> Option<&str> {
+        match self {
+            Self::Bank { bank_name, .. } => Some(bank_name),
+            Self::Biller { biller_name, .. } => Some(biller_name),
+            Self::Wallet { .. } | Self::Card { .. } => None,
+        }
+    }
+
     /// The number there, as it is shown to the customer.
     #[must_use]
     pub fn number(&self) -> &str {

@@ -169,7 +169,8 @@ impl Bank {
         self.record(Kind::Product, code, ProductEvent::Defined(Box::new(terms)))
     }
 
-    fn record(&mut self, kind: Kind, id: &str, event: impl Into<Event>) -> Recorded {
+    /// What happened to one thing.
+    pub(crate) fn record(&mut self, kind: Kind, id: &str, event: impl Into<Event>) -> Recorded {
         self.position += 1;
         self.now += SignedDuration::from_millis(10);
         let mut event = event.into();

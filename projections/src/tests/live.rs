@@ -8,7 +8,8 @@ use crate::{Freshness, Lagging, ModelState, Projections, catalogue, verify};
 use bursar_domain::Kind;
 
 const LONG: Duration = Duration::from_secs(20);
-const NAMES: &[&str] = &["accounts", "daily_balances", "products", "statement_entries"];
+const NAMES: &[&str] =
+    &["accounts", "daily_balances", "products", "statement_entries", "tags", "transactions"];
 
 /// The names of the models that differ from what the log says.
 pub(super) async fn wrong(scratch: &Scratch) -> Vec<&'static str> {
@@ -68,7 +69,7 @@ async fn a_fold_that_refuses_an_event_parks_only_its_models() {
     let Some(scratch) = Scratch::new().await else { return };
     let mut bank = Bank::default();
     scratch.append(&bank.history(4, 50)).await;
-    // Money for an account whose opening is not in the log: accounts and daily balances notice.
+    // Money for an account whose opening is not in the log: accounts, daily balances and transactions notice.
     let mut other = Bank::default();
     other.open(9, &number(10));
     other.position = bank.position;
@@ -81,7 +82,7 @@ async fn a_fold_that_refuses_an_event_parks_only_its_models() {
     freshness.wait(&["statement_entries", "products"], bank.position, LONG).await.unwrap();
     let refused = freshness.wait(&["accounts"], bank.position, LONG).await;
     assert_eq!(refused, Err(Lagging { wanted: bank.position, reached: 59 }));
-    assert_eq!(parked(&projections), ["accounts", "daily_balances"]);
+    assert_eq!(parked(&projections), ["accounts", "daily_balances", "transactions"]);
     let reason: String = scratch.value("SELECT reason FROM checkpoints WHERE model = 'accounts'").await;
     assert_eq!(reason, "account 1000000010 was never opened");
     // What came before the poison is there, and right.
@@ -110,7 +111,7 @@ async fn rows_that_the_database_refuses_park_their_model_at_the_event() {
     let Some(scratch) = Scratch::new().await else { return };
     let mut bank = Bank::default();
     let mut events = bank.history(4, 300);
-    // Postgres keeps no NUL in a text; only the statement carries the narration.
+    // Postgres keeps no NUL in a text; only statements and transactions carry the narration.
     if let bursar_domain::Event::Payment(bursar_domain::payments::PaymentEvent::Completed(payment)) =
         &mut events[200].event
     {
@@ -120,10 +121,10 @@ async fn rows_that_the_database_refuses_park_their_model_at_the_event() {
     let projections = scratch.start();
     projections.freshness().wait(&["accounts", "daily_balances"], bank.position, LONG).await.unwrap();
     projections.freshness().wait(&["statement_entries"], 200, LONG).await.unwrap();
-    while parked(&projections).is_empty() {
+    while parked(&projections).len() < 2 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_eq!(parked(&projections), ["statement_entries"]);
+    assert_eq!(parked(&projections), ["statement_entries", "transactions"]);
     let poison = "SELECT poison FROM checkpoints WHERE model = 'statement_entries'";
     assert_eq!(scratch.value::<i64>(poison).await, events[200].position);
     projections.stop().await;

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use super::table::{Row, World, keeps};
+use super::table::{Row, World, calls, keeps};
 use crate::support::client::Request;
 
 /// Undoes what keeps an operation from succeeding once more.
@@ -58,6 +58,29 @@ pub fn somebody_kept(world: &mut World) -> BoxFuture<'_, ()> {
     async {
         nobody_kept(world).await;
         world.beneficiaries.0 = keeps(&world.ada, &world.chidi).await;
+    }
+    .boxed()
+}
+
+/// Ada has no tags.
+pub fn no_tags(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        // Another server may have been asked.
+        world.bank.caught_up().await;
+        let list = world.ada.client.get("/v1/transactions/tags").await.is(200);
+        for tag in list.list_at("tags") {
+            let path = format!("/v1/transactions/tags/{}", tag["tagId"].as_str().unwrap());
+            world.ada.client.delete(&path).await.is(200);
+        }
+    }
+    .boxed()
+}
+
+/// Ada has one tag, a new one.
+pub fn one_tag(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        no_tags(world).await;
+        world.tags.0 = calls(&world.ada).await;
     }
     .boxed()
 }

@@ -37,6 +37,8 @@ pub enum Thing {
     Account,
     Beneficiary,
     Biller,
+    Tag,
+    Transaction,
 }
 
 impl Thing {
@@ -46,6 +48,8 @@ impl Thing {
             Self::Account => "1000000008",
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
+            Self::Tag => "tag_0192f0c1a00070008000000000000abc",
+            Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -57,6 +61,10 @@ impl Thing {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
             Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
+            Self::Transaction => {
+                &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
+            }
         }
     }
 }
@@ -90,6 +98,10 @@ pub struct World {
     pub refresh: String,
     /// Somebody in Ada's list, and somebody in Bola's.
     pub beneficiaries: (String, String),
+    /// A tag of Ada's, and one of Bola's.
+    pub tags: (String, String),
+    /// A payment of Ada's, and one that is none of her business.
+    pub transactions: (String, String),
 }
 
 impl World {
@@ -107,7 +119,9 @@ impl World {
         let session = bank.client().session("ada@example.com", "spare").await;
         let refresh = session["refreshToken"].as_str().unwrap().to_owned();
         let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
-        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries }
+        let tags = (calls(&ada).await, calls(&bola).await);
+        let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
+        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries, tags, transactions }
     }
 
     /// Somebody who may call the operation.
@@ -127,12 +141,35 @@ pub async fn keeps(person: &Person, payee: &Person) -> String {
     added.text_at("beneficiaryId").to_owned()
 }
 
+/// Makes a tag.
+pub async fn calls(person: &Person) -> String {
+    let made = person.client.post("/v1/transactions/tags", &json!({"tagName": "World"})).await.is(201);
+    made.text_at("tagId").to_owned()
+}
+
+/// Pays somebody.
+async fn pays(person: &Person, payee: &Person) -> String {
+    let paid = person.client.pay(&person.current, &payee.current, 100, "world").await.is(201);
+    paid.text_at("transactionId").to_owned()
+}
+
 /// Every operation.
 pub fn rows() -> Vec<Row> {
-    [operations(), sessions(), accounts(), payments(), beneficiaries(), banks(), billers(), staff()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        operations(),
+        sessions(),
+        accounts(),
+        payments(),
+        beneficiaries(),
+        banks(),
+        billers(),
+        transactions(),
+        tags(),
+        staff(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 const READ: Access = Access::Needs(ReadAccount);
@@ -317,6 +354,60 @@ fn billers() -> Vec<Row> {
             own: |_| "SBX_TV_SKYVIEW",
             ..get("/v1/billers/{billerId}/items", READ, Names::Everybodys(Thing::Biller))
         },
+    ]
+}
+
+fn transactions() -> Vec<Row> {
+    vec![
+        get("/v1/transactions", READ, Names::Nothing),
+        about_transaction(get("/v1/transactions/{transactionId}", READ, Names::Nothing)),
+        about_transaction(get("/v1/transactions/{transactionId}/receipt", READ, Names::Nothing)),
+    ]
+}
+
+/// A row whose id is a transaction's.
+fn about_transaction(row: Row) -> Row {
+    Row {
+        names: Names::Own(Thing::Transaction),
+        own: |world| &world.transactions.0,
+        strangers: |world| &world.transactions.1,
+        ..row
+    }
+}
+
+fn tags() -> Vec<Row> {
+    let about_tag = |row: Row| Row {
+        names: Names::Own(Thing::Tag),
+        own: |world| &world.tags.0,
+        strangers: |world| &world.tags.1,
+        ..row.after(repeat::one_tag)
+    };
+    vec![
+        get("/v1/transactions/tags", READ, Names::Nothing),
+        post(
+            "/v1/transactions/tags",
+            WRITE,
+            Names::Nothing,
+            |_, _| json!({"tagName": "Food", "tagColor": "#FF8800", "tagIcon": "utensils", "description": "Eating out", "isDefault": true}),
+        )
+        .after(repeat::no_tags),
+        about_tag(Row {
+            method: Method::PUT,
+            ..post(
+                "/v1/transactions/tags/{tagId}",
+                WRITE,
+                Names::Nothing,
+                |_, _| json!({"tagName": "The world", "tagColor": "blue", "tagIcon": "globe", "description": "All of it", "isActive": true}),
+            )
+        }),
+        about_transaction(post(
+            "/v1/transactions/{transactionId}/tag",
+            WRITE,
+            Names::Nothing,
+            |world, _| json!({"tagIds": [world.tags.0], "notes": "With Chidi"}),
+        ))
+        .after(repeat::one_tag),
+        about_tag(delete("/v1/transactions/tags/{tagId}", WRITE, Names::Nothing)),
     ]
 }
 

@@ -179,6 +179,10 @@ impl Client {
         self.request(Method::POST, path).json(body).send().await
     }
 
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.request(Method::PUT, path).json(body).send().await
+    }
+
     pub async fn delete(&self, path: &str) -> Answer {
         self.request(Method::DELETE, path).send().await
     }
