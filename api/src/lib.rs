@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`transactions`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
@@ -47,6 +47,7 @@ pub mod sessions;
 pub mod sources;
 pub mod staff;
 pub mod telemetry;
+pub mod transactions;
 pub mod wiring;
 pub mod written;
 

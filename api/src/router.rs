@@ -12,7 +12,7 @@ use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
     accounts, banks, beneficiaries, billers, openapi, operations, payments, products, sandbox, sessions,
-    staff,
+    staff, transactions,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -26,6 +26,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(billers::routes())
         .merge(products::routes())
         .merge(staff::routes())
+        .merge(transactions::routes())
         .merge(operations::routes());
     if sandboxed { routes.merge(sandbox::routes()) } else { routes }
 }

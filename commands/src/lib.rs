@@ -21,7 +21,9 @@ pub mod processes;
 pub mod products;
 pub mod rails;
 pub mod reference;
+pub mod reversals;
 pub mod sessions;
+pub mod transactions;
 pub mod users;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};

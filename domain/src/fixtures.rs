@@ -177,7 +177,8 @@ fn samples() -> Vec<Event> {
         PaymentEvent::Completed(Box::new(bill())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),
         PaymentEvent::Returned(Box::new(cleared(Some("AC04: closed account")))).into(),
-        PaymentEvent::Reversed { by: transaction() }.into(),
+        PaymentEvent::Reversed { by: transaction(), reason: None }.into(),
+        PaymentEvent::Reversed { by: transaction(), reason: Some("Paid twice".into()) }.into(),
         PaymentEvent::Disputed { dispute_id: dispute(), amount: completed().amount }.into(),
         PaymentEvent::DisputeEnded {
             dispute_id: dispute(),

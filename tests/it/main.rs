@@ -54,6 +54,7 @@ mod ratchet;
 mod read_side;
 mod reference;
 mod reference_model;
+mod reversals;
 mod sandbox;
 mod sessions;
 mod statement_formats;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::BeneficiaryId;
+use bursar_domain::kernel::{BeneficiaryId, TransactionId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -73,4 +73,5 @@ segments! {
     AccountNumber: "accountNo" = "account",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
+    TransactionId: "transactionId" = "transaction",
 }

@@ -5,6 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::repeat::{self, Ready};
+use super::undoing::{self, Undoing};
 use crate::support::client::{Answer, PASSWORD, Request};
 use crate::support::{Bank, Client, Person};
 
@@ -37,6 +38,7 @@ pub enum Thing {
     Account,
     Beneficiary,
     Biller,
+    Transaction,
 }
 
 impl Thing {
@@ -46,6 +48,7 @@ impl Thing {
             Self::Account => "1000000008",
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
+            Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -57,6 +60,7 @@ impl Thing {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
             Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Transaction => &["0", "txn_", "ben_0192f0c1a00070008000000000000abc", "%00"],
         }
     }
 }
@@ -90,6 +94,8 @@ pub struct World {
     pub refresh: String,
     /// Somebody in Ada's list, and somebody in Bola's.
     pub beneficiaries: (String, String),
+    /// What can be undone.
+    pub undoing: Undoing,
 }
 
 impl World {
@@ -107,7 +113,8 @@ impl World {
         let session = bank.client().session("ada@example.com", "spare").await;
         let refresh = session["refreshToken"].as_str().unwrap().to_owned();
         let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
-        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries }
+        let undoing = Undoing::new(&ada, &bola, &chidi).await;
+        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries, undoing }
     }
 
     /// Somebody who may call the operation.
@@ -129,17 +136,17 @@ pub async fn keeps(person: &Person, payee: &Person) -> String {
 
 /// Every operation.
 pub fn rows() -> Vec<Row> {
-    [operations(), sessions(), accounts(), payments(), beneficiaries(), banks(), billers(), staff()]
+    [operations(), sessions(), accounts(), payments(), beneficiaries(), banks(), billers(), staff(), undoing::rows()]
         .into_iter()
         .flatten()
         .collect()
 }
 
-const READ: Access = Access::Needs(ReadAccount);
-const WRITE: Access = Access::Needs(WriteTransactions);
+pub(super) const READ: Access = Access::Needs(ReadAccount);
+pub(super) const WRITE: Access = Access::Needs(WriteTransactions);
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
 
-fn get(path: &'static str, access: Access, names: Names) -> Row {
+pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
     Row {
         method: Method::GET,
         path,
@@ -153,11 +160,11 @@ fn get(path: &'static str, access: Access, names: Names) -> Row {
     }
 }
 
-fn post(path: &'static str, access: Access, names: Names, body: fn(&World, &str) -> Value) -> Row {
+pub(super) fn post(path: &'static str, access: Access, names: Names, body: fn(&World, &str) -> Value) -> Row {
     Row { method: Method::POST, body: Some(body), replays: true, ..get(path, access, names) }
 }
 
-fn delete(path: &'static str, access: Access, names: Names) -> Row {
+pub(super) fn delete(path: &'static str, access: Access, names: Names) -> Row {
     Row { method: Method::DELETE, replays: true, ..get(path, access, names) }
 }
 
