@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
 use crate::codec::{Codec, Stored};
+use crate::disputes::{self, DisputeEvent, DisputeReason};
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Permission, Personal, TransactionId};
 use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
@@ -115,6 +116,21 @@ fn dispute() -> DisputeId {
     "dsp_0192f0c1a0007000800000000000000d".parse().unwrap()
 }
 
+fn complaint() -> disputes::Opened {
+    disputes::Opened {
+        owner: user(),
+        transaction_id: transaction(),
+        reason: DisputeReason::Unauthorized,
+        amount: completed().amount,
+        currency: Currency::NGN,
+        reference: "00000000000D".into(),
+        description: Some("I was asleep".into()),
+        supporting_documents: vec!["statement.pdf".into()],
+        contact_phone: Some(Personal::new("+2348030000001".into())),
+        contact_email: Some(Personal::new("ada@example.com".into())),
+    }
+}
+
 fn beneficiary() -> Beneficiary {
     Beneficiary {
         id: "ben_0192f0c1a0007000800000000000000b".parse().unwrap(),
@@ -173,6 +189,11 @@ fn samples() -> Vec<Event> {
         AccountEvent::Unfrozen { reason: "lifted".into() }.into(),
         BeneficiariesEvent::Added(Box::new(beneficiary())).into(),
         BeneficiariesEvent::Removed { id: beneficiary().id }.into(),
+        DisputeEvent::Opened(Box::new(complaint())).into(),
+        DisputeEvent::ReviewStarted { note: Some("Asked the shop".into()) }.into(),
+        DisputeEvent::Won { refunded_by: transaction(), note: Some("Not their signature".into()) }.into(),
+        DisputeEvent::Lost { note: Some("Paid with their PIN".into()) }.into(),
+        DisputeEvent::Withdrawn { reason: Some("It was my brother".into()) }.into(),
         PaymentEvent::Completed(Box::new(completed())).into(),
         PaymentEvent::Completed(Box::new(bill())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),

@@ -20,6 +20,7 @@ pub mod aggregate;
 pub mod beneficiaries;
 pub mod catalogue;
 pub mod codec;
+pub mod disputes;
 pub mod envelope;
 #[cfg(test)]
 mod fixtures;

@@ -14,6 +14,7 @@ pub mod beneficiaries;
 mod catalogue;
 mod copy;
 pub mod daily_balances;
+pub mod disputes;
 mod freshness;
 mod log;
 mod page;

@@ -43,6 +43,7 @@ mod command_line;
 mod controls;
 mod costs;
 mod dropped;
+mod disputes;
 mod event_store;
 mod faults;
 mod kills;

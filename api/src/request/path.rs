@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::{BeneficiaryId, TransactionId};
+use bursar_domain::kernel::{BeneficiaryId, DisputeId, TransactionId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -73,5 +73,6 @@ segments! {
     AccountNumber: "accountNo" = "account",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
+    DisputeId: "disputeId" = "dispute",
     TransactionId: "transactionId" = "transaction",
 }

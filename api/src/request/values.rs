@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use bursar_domain::kernel::{BeneficiaryId, IdError, Spelled, TransactionId, UserId, utc_date};
+use bursar_domain::kernel::{BeneficiaryId, DisputeId, IdError, Spelled, TransactionId, UserId, utc_date};
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -259,6 +259,7 @@ macro_rules! ids {
 
 ids! {
     BeneficiaryId: "beneficiary",
+    DisputeId: "dispute",
     TransactionId: "transaction",
     UserId: "user",
 }

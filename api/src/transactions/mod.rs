@@ -1,5 +1,7 @@
 //! Transactions: what can be done about a payment that was made.
 
+mod dispute;
+mod dispute_views;
 mod reversal;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -10,6 +12,7 @@ use crate::app::App;
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .merge(dispute::routes())
         .routes(routes!(reversal::reverse_transaction))
         .routes(routes!(reversal::reverse_transaction_as_staff))
 }

@@ -174,7 +174,7 @@ async fn a_bad_body_is_told_every_field_that_is_wrong() {
         let path = row.path(id);
         let mut wrong = body(&world, id);
         let fields = wrong.as_object_mut().unwrap();
-        fields.values_mut().for_each(|value| *value = json!([]));
+        fields.values_mut().for_each(|value| *value = if value.is_array() { json!({}) } else { json!([]) });
         let mut expected: Vec<String> = fields.keys().map(|name| format!("/{name}")).collect();
         let answer = caller.request(row.method.clone(), &path).json(&wrong).send().await;
         let answer = answer.problem(400, "VALIDATION_FAILED");

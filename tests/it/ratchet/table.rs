@@ -1,6 +1,6 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::{self, AccountOps, ReadAccount, WriteTransactions};
+use bursar_domain::kernel::Permission::{self, AccountOps, DisputeResolve, ReadAccount, WriteTransactions};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -38,6 +38,7 @@ pub enum Thing {
     Account,
     Beneficiary,
     Biller,
+    Dispute,
     Transaction,
 }
 
@@ -48,6 +49,7 @@ impl Thing {
             Self::Account => "1000000008",
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
+            Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
         }
     }
@@ -60,6 +62,7 @@ impl Thing {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
             Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Transaction => &["0", "txn_", "ben_0192f0c1a00070008000000000000abc", "%00"],
         }
     }
@@ -90,6 +93,8 @@ pub struct World {
     pub bola: Person,
     pub chidi: Person,
     pub teller: Person,
+    /// Staff with other powers than the teller's.
+    pub approver: Person,
     /// The refresh token of a session of Ada's that nothing else uses.
     pub refresh: String,
     /// Somebody in Ada's list, and somebody in Bola's.
@@ -113,14 +118,16 @@ impl World {
         let session = bank.client().session("ada@example.com", "spare").await;
         let refresh = session["refreshToken"].as_str().unwrap().to_owned();
         let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
-        let undoing = Undoing::new(&ada, &bola, &chidi).await;
-        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries, undoing }
+        let approver = bank.approver().await;
+        let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        Self { bank, ada, bola, chidi, teller, approver, refresh, beneficiaries, undoing }
     }
 
     /// Somebody who may call the operation.
     pub fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
+            (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }
