@@ -21,6 +21,7 @@ pub mod payments;
 pub mod processes;
 pub mod products;
 pub mod rails;
+pub mod recurrences;
 pub mod reference;
 pub mod reversals;
 pub mod sessions;

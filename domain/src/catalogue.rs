@@ -256,6 +256,7 @@ catalogue! {
     Dispute(disputes),
     Payment(payments),
     Product(products),
+    Recurrence(recurrences),
     Session(sessions),
     User(users),
 }

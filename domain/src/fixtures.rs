@@ -7,10 +7,13 @@ use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
 use crate::codec::{Codec, Stored};
 use crate::disputes::{self, DisputeEvent, DisputeReason};
-use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Permission, Personal, TransactionId};
+use crate::kernel::{
+    AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, Permission, Personal, TransactionId,
+};
 use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
+use crate::recurrences::{self, PauseReason, RecurrenceEvent};
 use crate::sessions::{EndReason, Issued, SessionEvent, Started};
 use crate::users::{Registered, UserEvent};
 use crate::{Event, Kind, StreamId};
@@ -116,6 +119,20 @@ fn dispute() -> DisputeId {
     "dsp_0192f0c1a0007000800000000000000d".parse().unwrap()
 }
 
+fn repeated() -> recurrences::SetUp {
+    let start = jiff::civil::date(2026, 11, 30);
+    recurrences::SetUp {
+        owner: user(),
+        transaction_id: transaction(),
+        calendar: Calendar::new(Frequency::Monthly, start, Some(31), Some(jiff::civil::date(2027, 11, 30)))
+            .unwrap(),
+        starts_at: at(),
+        ends_at: Some(at()),
+        description: Some("Rent".into()),
+        next: Some(start),
+    }
+}
+
 fn complaint() -> disputes::Opened {
     disputes::Opened {
         owner: user(),
@@ -207,6 +224,18 @@ fn samples() -> Vec<Event> {
         }
         .into(),
         ProductEvent::Defined(Box::new(product())).into(),
+        RecurrenceEvent::SetUp(Box::new(repeated())).into(),
+        RecurrenceEvent::Executed { due: repeated().next.unwrap(), by: transaction(), next: repeated().next }
+            .into(),
+        RecurrenceEvent::Failed {
+            due: repeated().next.unwrap(),
+            code: "INSUFFICIENT_FUNDS".into(),
+            next: repeated().next,
+        }
+        .into(),
+        RecurrenceEvent::Paused { reason: PauseReason::Failures }.into(),
+        RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
+        RecurrenceEvent::Cancelled.into(),
         SessionEvent::Started(Box::new(started)).into(),
         SessionEvent::Refreshed(issued()).into(),
         SessionEvent::Reissued(issued()).into(),

@@ -28,6 +28,7 @@ pub mod kernel;
 pub mod ledger;
 pub mod payments;
 pub mod products;
+pub mod recurrences;
 pub mod reference;
 pub mod sessions;
 pub mod users;

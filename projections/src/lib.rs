@@ -22,6 +22,7 @@ pub mod products;
 mod read_model;
 mod rebuild;
 mod records;
+pub mod recurrences;
 mod row;
 mod runner;
 pub mod statement_entries;

@@ -31,7 +31,7 @@ pub use fields::{Faults, Field, Fields, fault};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, midnight};
-pub use values::{BillerId, Code, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text};
+pub use values::{BillerId, Code, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text};
 pub use write::{Submission, Write};
 
 use crate::app::App;

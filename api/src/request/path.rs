@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::{BeneficiaryId, DisputeId, TransactionId};
+use bursar_domain::kernel::{BeneficiaryId, DisputeId, RecurrenceId, TransactionId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -74,5 +74,6 @@ segments! {
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
     DisputeId: "disputeId" = "dispute",
+    RecurrenceId: "recurringId" = "recurrence",
     TransactionId: "transactionId" = "transaction",
 }

@@ -2,6 +2,8 @@
 
 mod dispute;
 mod dispute_views;
+mod recurring;
+mod recurring_views;
 mod reversal;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -13,6 +15,7 @@ use crate::app::App;
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(dispute::routes())
+        .merge(recurring::routes())
         .routes(routes!(reversal::reverse_transaction))
         .routes(routes!(reversal::reverse_transaction_as_staff))
 }

@@ -39,6 +39,7 @@ pub enum Thing {
     Beneficiary,
     Biller,
     Dispute,
+    Recurrence,
     Transaction,
 }
 
@@ -50,6 +51,7 @@ impl Thing {
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
+            Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
         }
     }
@@ -63,6 +65,7 @@ impl Thing {
             }
             Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Transaction => &["0", "txn_", "ben_0192f0c1a00070008000000000000abc", "%00"],
         }
     }
@@ -143,10 +146,20 @@ pub async fn keeps(person: &Person, payee: &Person) -> String {
 
 /// Every operation.
 pub fn rows() -> Vec<Row> {
-    [operations(), sessions(), accounts(), payments(), beneficiaries(), banks(), billers(), staff(), undoing::rows()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        operations(),
+        sessions(),
+        accounts(),
+        payments(),
+        beneficiaries(),
+        banks(),
+        billers(),
+        staff(),
+        undoing::rows(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 pub(super) const READ: Access = Access::Needs(ReadAccount);
