@@ -13,6 +13,7 @@ use bursar_commands::messages::{Messenger, TellReturned};
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::processes::{Processes, Task};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
+use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
 use bursar_commands::sessions::Lifetimes;
 use bursar_commands::{CommandError, Journal, products};
@@ -227,7 +228,7 @@ fn rails(config: &Config) -> Rails {
 }
 
 fn processes(journal: &Journal, rails: &Rails, sandbox: Option<&Arc<Sandbox>>) -> Processes {
-    let mut tasks: Vec<Box<dyn Task>> = Vec::new();
+    let mut tasks: Vec<Box<dyn Task>> = vec![Box::new(ExecuteRecurrences::new(journal.clone()))];
     if rails.is_some() {
         tasks.push(Box::new(ClearPayments::new(journal.clone(), rails.clone())));
     }

@@ -11,6 +11,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod beneficiaries;
+pub mod disputes;
 pub mod journal;
 pub mod keys;
 pub mod messages;
@@ -20,7 +21,9 @@ pub mod payments;
 pub mod processes;
 pub mod products;
 pub mod rails;
+pub mod recurrences;
 pub mod reference;
+pub mod reversals;
 pub mod sessions;
 pub mod tags;
 pub mod transactions;

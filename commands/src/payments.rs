@@ -257,8 +257,8 @@ pub(crate) fn mint(journal: &Journal) -> TransactionId {
     TransactionId::mint(journal.sources())
 }
 
-/// A reference for a payer who gave none: the random end of the transaction id, easy to read out.
-pub(crate) fn reference_of(id: TransactionId) -> String {
+/// A reference where nobody gave one: the random end of an id, easy to read out.
+pub(crate) fn reference_of(id: impl std::fmt::Display) -> String {
     let id = id.to_string();
     let end = id.get(id.len().saturating_sub(12)..).unwrap_or(&id);
     end.to_ascii_uppercase()

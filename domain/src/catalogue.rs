@@ -253,8 +253,10 @@ impl FromStr for Kind {
 catalogue! {
     Account(accounts),
     Beneficiaries(beneficiaries),
+    Dispute(disputes),
     Payment(payments),
     Product(products),
+    Recurrence(recurrences),
     Session(sessions),
     Tags(tags),
     User(users),

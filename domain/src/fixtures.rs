@@ -6,10 +6,14 @@ use std::path::PathBuf;
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
 use crate::codec::{Codec, Stored};
-use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Permission, Personal, TransactionId};
+use crate::disputes::{self, DisputeEvent, DisputeReason};
+use crate::kernel::{
+    AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, Permission, Personal, TransactionId,
+};
 use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
+use crate::recurrences::{self, PauseReason, RecurrenceEvent};
 use crate::sessions::{EndReason, Issued, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
 use crate::users::{Registered, UserEvent};
@@ -116,6 +120,35 @@ fn dispute() -> DisputeId {
     "dsp_0192f0c1a0007000800000000000000d".parse().unwrap()
 }
 
+fn repeated() -> recurrences::SetUp {
+    let start = jiff::civil::date(2026, 11, 30);
+    recurrences::SetUp {
+        owner: user(),
+        transaction_id: transaction(),
+        calendar: Calendar::new(Frequency::Monthly, start, Some(31), Some(jiff::civil::date(2027, 11, 30)))
+            .unwrap(),
+        starts_at: at(),
+        ends_at: Some(at()),
+        description: Some("Rent".into()),
+        next: Some(start),
+    }
+}
+
+fn complaint() -> disputes::Opened {
+    disputes::Opened {
+        owner: user(),
+        transaction_id: transaction(),
+        reason: DisputeReason::Unauthorized,
+        amount: completed().amount,
+        currency: Currency::NGN,
+        reference: "00000000000D".into(),
+        description: Some("I was asleep".into()),
+        supporting_documents: vec!["statement.pdf".into()],
+        contact_phone: Some(Personal::new("+2348030000001".into())),
+        contact_email: Some(Personal::new("ada@example.com".into())),
+    }
+}
+
 fn beneficiary() -> Beneficiary {
     Beneficiary {
         id: "ben_0192f0c1a0007000800000000000000b".parse().unwrap(),
@@ -191,11 +224,17 @@ fn samples() -> Vec<Event> {
         AccountEvent::Unfrozen { reason: "lifted".into() }.into(),
         BeneficiariesEvent::Added(Box::new(beneficiary())).into(),
         BeneficiariesEvent::Removed { id: beneficiary().id }.into(),
+        DisputeEvent::Opened(Box::new(complaint())).into(),
+        DisputeEvent::ReviewStarted { note: Some("Asked the shop".into()) }.into(),
+        DisputeEvent::Won { refunded_by: transaction(), note: Some("Not their signature".into()) }.into(),
+        DisputeEvent::Lost { note: Some("Paid with their PIN".into()) }.into(),
+        DisputeEvent::Withdrawn { reason: Some("It was my brother".into()) }.into(),
         PaymentEvent::Completed(Box::new(completed())).into(),
         PaymentEvent::Completed(Box::new(bill())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),
         PaymentEvent::Returned(Box::new(cleared(Some("AC04: closed account")))).into(),
-        PaymentEvent::Reversed { by: transaction() }.into(),
+        PaymentEvent::Reversed { by: transaction(), reason: None }.into(),
+        PaymentEvent::Reversed { by: transaction(), reason: Some("Paid twice".into()) }.into(),
         PaymentEvent::Disputed { dispute_id: dispute(), amount: completed().amount }.into(),
         PaymentEvent::DisputeEnded {
             dispute_id: dispute(),
@@ -203,6 +242,18 @@ fn samples() -> Vec<Event> {
         }
         .into(),
         ProductEvent::Defined(Box::new(product())).into(),
+        RecurrenceEvent::SetUp(Box::new(repeated())).into(),
+        RecurrenceEvent::Executed { due: repeated().next.unwrap(), by: transaction(), next: repeated().next }
+            .into(),
+        RecurrenceEvent::Failed {
+            due: repeated().next.unwrap(),
+            code: "INSUFFICIENT_FUNDS".into(),
+            next: repeated().next,
+        }
+        .into(),
+        RecurrenceEvent::Paused { reason: PauseReason::Failures }.into(),
+        RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
+        RecurrenceEvent::Cancelled.into(),
         SessionEvent::Started(Box::new(started)).into(),
         SessionEvent::Refreshed(issued()).into(),
         SessionEvent::Reissued(issued()).into(),

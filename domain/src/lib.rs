@@ -20,6 +20,7 @@ pub mod aggregate;
 pub mod beneficiaries;
 pub mod catalogue;
 pub mod codec;
+pub mod disputes;
 pub mod envelope;
 #[cfg(test)]
 mod fixtures;
@@ -27,6 +28,7 @@ pub mod kernel;
 pub mod ledger;
 pub mod payments;
 pub mod products;
+pub mod recurrences;
 pub mod reference;
 pub mod sessions;
 pub mod tags;

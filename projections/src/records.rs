@@ -185,9 +185,22 @@ pub(crate) async fn list<R: Record>(
     order: &str,
     page: Page,
 ) -> sqlx::Result<Paged<R>> {
+    let in_group = |query: &mut QueryBuilder<'_, Postgres>| {
+        query.push(format!(" AND {} = ", R::GROUP)).push_bind(group.to_string());
+        matching(query);
+    };
+    list_all(pool, in_group, order, page).await
+}
+
+/// One page of the rows that meet the conditions `matching` adds, whosever they are; otherwise as [`list`].
+pub(crate) async fn list_all<R: Record>(
+    pool: &PgPool,
+    matching: impl Fn(&mut QueryBuilder<'_, Postgres>),
+    order: &str,
+    page: Page,
+) -> sqlx::Result<Paged<R>> {
     let wanted = |select: &str| {
-        let mut query = QueryBuilder::new(format!("{select} FROM {} t WHERE {} = ", R::TABLE.name, R::GROUP));
-        query.push_bind(group.to_string());
+        let mut query = QueryBuilder::new(format!("{select} FROM {} t WHERE true", R::TABLE.name));
         matching(&mut query);
         query
     };

@@ -14,6 +14,11 @@ use crate::read_model::FoldError;
 
 /// Whose stream the event is in, where a stream is a person's.
 pub(crate) fn owner(event: &Recorded) -> Result<UserId, FoldError> {
+    named(event)
+}
+
+/// The id of the stream that the event is in.
+pub(crate) fn named<T: FromStr>(event: &Recorded) -> Result<T, FoldError> {
     event.stream.id.parse().map_err(|_| FoldError::ForeignStream(event.stream.id.to_string()))
 }
 

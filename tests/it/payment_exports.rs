@@ -331,7 +331,8 @@ async fn reverse(bank: &Bank, id: &str) {
             made.reference,
         )
     };
-    let undo = PaymentCommand::Reverse { by, party: Party::Payer, age: SignedDuration::from_secs(1) };
+    let undo =
+        PaymentCommand::Reverse { by, party: Party::Payer, age: SignedDuration::from_secs(1), reason: None };
     let unit = Unit::new(Context::default()).create(by, PaymentCommand::Pay(Box::new(back))).step(&*id, undo);
     bank.app.journal.submit(unit).await.unwrap();
 }

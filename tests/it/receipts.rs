@@ -126,7 +126,7 @@ async fn a_receipt_tells_what_became_of_the_payment() {
     let ada = bank.ada().await;
     let body = json!({
         "sourceAccount": ada.current, "destinationAccount": "9000000001", "destinationName": "Bola Adeyemi",
-        "bankCode": "058152", "bankName": "Guaranty Trust Bank", "amount": 5_000, "currency": "NGN",
+        "bankCode": "000013", "bankName": "Guaranty Trust Bank", "amount": 5_000, "currency": "NGN",
     });
     let sent = ada.client.post("/v1/payments/transfer/external", &body).await.is(201);
     let path = sent.text_at("receiptUrl").to_owned();

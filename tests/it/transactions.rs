@@ -26,7 +26,7 @@ async fn pay(from: &Person, to: &str, amount: i64, narration: &str) -> String {
 async fn send(person: &Person, destination: &str) -> String {
     let body = json!({
         "sourceAccount": person.current, "destinationAccount": destination, "destinationName": "Bola Adeyemi",
-        "bankCode": "058152", "bankName": "Guaranty Trust Bank", "amount": 5_000, "currency": "NGN",
+        "bankCode": "000013", "bankName": "Guaranty Trust Bank", "amount": 5_000, "currency": "NGN",
     });
     let sent = person.client.post("/v1/payments/transfer/external", &body).await.is(201);
     sent.text_at("transactionId").to_owned()

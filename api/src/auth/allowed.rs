@@ -46,6 +46,15 @@ impl Grant for AccountOps {
     const MONEY: bool = true;
 }
 
+/// Staff who decide disputes.
+#[derive(Debug, Clone, Copy)]
+pub struct DisputeResolve;
+
+impl Grant for DisputeResolve {
+    const PERMISSION: Permission = Permission::DisputeResolve;
+    const MONEY: bool = true;
+}
+
 /// A caller with the permission `P`, within the limit for reads.
 #[derive(Debug, Clone)]
 pub struct Allowed<P>(Caller, PhantomData<P>);

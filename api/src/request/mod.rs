@@ -31,7 +31,9 @@ pub use fields::{Faults, Field, Fields, fault};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
-pub use values::{BillerId, Code, Color, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title};
+pub use values::{
+    BillerId, Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title,
+};
 pub use write::{Submission, Write};
 
 use crate::app::App;

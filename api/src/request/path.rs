@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::{BeneficiaryId, TagId, TransactionId};
+use bursar_domain::kernel::{BeneficiaryId, DisputeId, RecurrenceId, TagId, TransactionId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -72,7 +72,9 @@ macro_rules! segments {
 segments! {
     AccountNumber: "accountNo" = "account",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
+    BillerId: "billerId" = "biller",
+    DisputeId: "disputeId" = "dispute",
+    RecurrenceId: "recurringId" = "recurrence",
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
-    BillerId: "billerId" = "biller",
 }

@@ -1,10 +1,10 @@
 //! Stretches and moments of time that a query is about.
 
 use bursar_domain::Position;
+pub use bursar_domain::kernel::midnight;
 use bursar_domain::kernel::utc_date;
 use bursar_projections::statement_entries::AsOf;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::KnownFormat;
@@ -133,12 +133,6 @@ fn moment(params: &mut Params, name: &str) -> Option<Moment> {
         };
         read.ok_or_else(|| fault("MALFORMED", "expected a date such as 2026-01-31 or a timestamp"))
     })
-}
-
-/// The first moment of a UTC day.
-#[must_use]
-pub fn midnight(day: Date) -> Timestamp {
-    day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
 }
 
 /// The first moment of the UTC day after another.

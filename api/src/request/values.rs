@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use bursar_domain::kernel::{BeneficiaryId, IdError, Spelled, TagId, TransactionId, UserId, utc_date};
+use bursar_domain::kernel::{
+    BeneficiaryId, DisputeId, IdError, RecurrenceId, Spelled, TagId, TransactionId, UserId, utc_date,
+};
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -228,6 +230,21 @@ impl Field for Minor {
     }
 }
 
+/// The number of a day: of the month, or of the week, where 1 is Monday.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayNumber(pub i8);
+
+impl Field for DayNumber {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let day = i8::try_from(integer(&value)?).ok().filter(|day| (1..=31).contains(day));
+        day.map(Self).ok_or_else(|| fault("OUT_OF_RANGE", "expected a day from 1 to 31"))
+    }
+
+    fn schema() -> Schema {
+        schema::whole(1, Some(31))
+    }
+}
+
 impl Field for Amount {
     fn read(value: Value) -> Result<Self, Faults> {
         Self::try_from(integer(&value)?).map_err(|e| fault("OUT_OF_RANGE", &e.to_string()))
@@ -312,6 +329,8 @@ macro_rules! ids {
 
 ids! {
     BeneficiaryId: "beneficiary",
+    DisputeId: "dispute",
+    RecurrenceId: "recurrence",
     TagId: "tag",
     TransactionId: "transaction",
     UserId: "user",

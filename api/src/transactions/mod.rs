@@ -1,7 +1,12 @@
-//! Transactions: reading those that were made.
+//! Transactions: reading those that were made, and what can be done about them.
 
+mod dispute;
+mod dispute_views;
 mod read;
 mod receipt;
+mod recurring;
+mod recurring_views;
+mod reversal;
 mod views;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -15,4 +20,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(read::list_transactions))
         .routes(routes!(read::read_transaction))
         .routes(routes!(receipt::read_receipt))
+        .merge(dispute::routes())
+        .merge(recurring::routes())
+        .routes(routes!(reversal::reverse_transaction))
+        .routes(routes!(reversal::reverse_transaction_as_staff))
 }

@@ -85,6 +85,8 @@ ids! {
     UserId = "usr";
     /// A login and everything refreshed from it.
     SessionId = "ses";
+    /// A payment that is repeated.
+    RecurrenceId = "rec";
     /// A complaint about a payment.
     DisputeId = "dsp";
     /// What a person calls transactions by.

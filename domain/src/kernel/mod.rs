@@ -1,6 +1,7 @@
 //! The words every noun uses: money, ids, time, personal data, refusals.
 
 mod account_number;
+mod calendar;
 mod ids;
 mod money;
 mod permission;
@@ -10,11 +11,12 @@ mod spelled;
 pub(crate) mod time;
 
 pub use account_number::AccountNumber;
+pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
-pub use ids::{BeneficiaryId, DisputeId, IdError, SessionId, TagId, TransactionId, UserId};
+pub use ids::{BeneficiaryId, DisputeId, IdError, RecurrenceId, SessionId, TagId, TransactionId, UserId};
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};
 pub use spelled::{Spelled, Unspelled};
-pub use time::{Clock, Entropy, Sources, micros, month_start, utc_date, uuid_v7};
+pub use time::{Clock, Entropy, Sources, micros, midnight, month_start, utc_date, uuid_v7};

@@ -55,6 +55,12 @@ pub fn utc_date(at: Timestamp) -> Date {
     TimeZone::UTC.to_datetime(at).date()
 }
 
+/// The first moment of the UTC day `day`.
+#[must_use]
+pub fn midnight(day: Date) -> Timestamp {
+    day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
+}
+
 /// The first day of the UTC month of `day`.
 #[must_use]
 pub fn month_start(day: Date) -> Date {

@@ -26,6 +26,8 @@ pub enum PaymentCommand {
         party: Party,
         /// How long ago it was made.
         age: SignedDuration,
+        /// Why, in their words.
+        reason: Option<String>,
     },
     /// Say that it was wrong.
     Dispute {
@@ -154,7 +156,10 @@ impl Pay {
                 from_customer && settles(&self.destination)
             }
             PaymentKind::CardFunding | PaymentKind::MwalletFunding => settles(&self.source) && to_customer,
-            PaymentKind::Reversal | PaymentKind::Refund => to_customer && self.undoes.is_some(),
+            PaymentKind::Reversal => to_customer && self.undoes.is_some(),
+            PaymentKind::Refund => {
+                is(&self.source, &Internal::Chargebacks) && to_customer && self.undoes.is_some()
+            }
         }
     }
 

@@ -33,7 +33,7 @@ crate::rejections! {
         NotDisputable {
             /// The kind.
             kind: PaymentKind => "transactionType",
-        }: Unprocessable "NOT_DISPUTABLE" = "a {kind} transaction cannot be disputed",
+        }: Unprocessable "NOT_DISPUTABLE" = "a {kind} transaction cannot be disputed by you",
         /// The payer came too late.
         TooLateToDispute {
             /// How long a payer has, in days.

@@ -27,6 +27,9 @@ pub enum PaymentEvent {
     Reversed {
         /// That transaction.
         by: TransactionId,
+        /// Why, in the words of whoever wanted it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// The payer says that it was wrong.
     Disputed {

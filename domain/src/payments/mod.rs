@@ -150,9 +150,9 @@ impl Aggregate for Payment {
             (Self::Settled(_), PaymentCommand::Settle)
             | (Self::Returned(_), PaymentCommand::Return { .. }) => Ok(Vec::new()),
             (_, PaymentCommand::Settle | PaymentCommand::Return { .. }) => Err(self.refuse()),
-            (_, PaymentCommand::Reverse { by, party, age }) => {
+            (_, PaymentCommand::Reverse { by, party, age, reason }) => {
                 self.check_reversal(party, age)?;
-                Ok(vec![PaymentEvent::Reversed { by }])
+                Ok(vec![PaymentEvent::Reversed { by, reason }])
             }
             (_, PaymentCommand::Dispute { dispute_id, amount, age }) => {
                 self.check_dispute(amount, age)?;
@@ -160,6 +160,10 @@ impl Aggregate for Payment {
             }
             (_, PaymentCommand::EndDispute { dispute_id, refunded_by }) => {
                 let amount = self.disputed(dispute_id)?;
+                // Money that came back by itself is not given back once more.
+                if refunded_by.is_some() && matches!(self, Self::Returned(_)) {
+                    return Err(self.refuse());
+                }
                 let refund = refunded_by.map(|by| Refund { by, amount });
                 Ok(vec![PaymentEvent::DisputeEnded { dispute_id, refund }])
             }
@@ -177,7 +181,7 @@ impl Aggregate for Payment {
             }
             PaymentEvent::Settled(_) => before.into_made().map_or(Self::Absent, Self::Settled),
             PaymentEvent::Returned(_) => before.into_made().map_or(Self::Absent, Self::Returned),
-            PaymentEvent::Reversed { by } => {
+            PaymentEvent::Reversed { by, .. } => {
                 let undone = before.with(|made| made.reversed_by = Some(*by)).into_made();
                 undone.map_or(Self::Absent, Self::Reversed)
             }

@@ -5,6 +5,7 @@
 
 mod repeat;
 mod table;
+mod undoing;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,10 +1,11 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::{self, AccountOps, ReadAccount, WriteTransactions};
+use bursar_domain::kernel::Permission::{self, AccountOps, DisputeResolve, ReadAccount, WriteTransactions};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::repeat::{self, Ready};
+use super::undoing::{self, Undoing};
 use crate::support::client::{Answer, PASSWORD, Request};
 use crate::support::{Bank, Client, Person};
 
@@ -38,6 +39,8 @@ pub enum Thing {
     Beneficiary,
     Biller,
     Tag,
+    Dispute,
+    Recurrence,
     Transaction,
 }
 
@@ -49,6 +52,8 @@ impl Thing {
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
             Self::Tag => "tag_0192f0c1a00070008000000000000abc",
+            Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
+            Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
         }
     }
@@ -65,6 +70,8 @@ impl Thing {
             Self::Transaction => {
                 &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
+            Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
         }
     }
 }
@@ -94,6 +101,8 @@ pub struct World {
     pub bola: Person,
     pub chidi: Person,
     pub teller: Person,
+    /// Staff with other powers than the teller's.
+    pub approver: Person,
     /// The refresh token of a session of Ada's that nothing else uses.
     pub refresh: String,
     /// Somebody in Ada's list, and somebody in Bola's.
@@ -102,6 +111,8 @@ pub struct World {
     pub tags: (String, String),
     /// A payment of Ada's, and one that is none of her business.
     pub transactions: (String, String),
+    /// What can be undone.
+    pub undoing: Undoing,
 }
 
 impl World {
@@ -121,13 +132,16 @@ impl World {
         let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
         let tags = (calls(&ada).await, calls(&bola).await);
         let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
-        Self { bank, ada, bola, chidi, teller, refresh, beneficiaries, tags, transactions }
+        let approver = bank.approver().await;
+        let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        Self { bank, ada, bola, chidi, teller, approver, refresh, beneficiaries, tags, transactions, undoing }
     }
 
     /// Somebody who may call the operation.
     pub fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
+            (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }
@@ -166,17 +180,18 @@ pub fn rows() -> Vec<Row> {
         transactions(),
         tags(),
         staff(),
+        undoing::rows(),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-const READ: Access = Access::Needs(ReadAccount);
-const WRITE: Access = Access::Needs(WriteTransactions);
+pub(super) const READ: Access = Access::Needs(ReadAccount);
+pub(super) const WRITE: Access = Access::Needs(WriteTransactions);
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
 
-fn get(path: &'static str, access: Access, names: Names) -> Row {
+pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
     Row {
         method: Method::GET,
         path,
@@ -190,11 +205,11 @@ fn get(path: &'static str, access: Access, names: Names) -> Row {
     }
 }
 
-fn post(path: &'static str, access: Access, names: Names, body: fn(&World, &str) -> Value) -> Row {
+pub(super) fn post(path: &'static str, access: Access, names: Names, body: fn(&World, &str) -> Value) -> Row {
     Row { method: Method::POST, body: Some(body), replays: true, ..get(path, access, names) }
 }
 
-fn delete(path: &'static str, access: Access, names: Names) -> Row {
+pub(super) fn delete(path: &'static str, access: Access, names: Names) -> Row {
     Row { method: Method::DELETE, replays: true, ..get(path, access, names) }
 }
 

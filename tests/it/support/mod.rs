@@ -139,6 +139,10 @@ impl Bank {
         self.person("teller@example.com").await
     }
 
+    pub async fn approver(&self) -> Person {
+        self.person("approver@example.com").await
+    }
+
     pub async fn chidi(&self) -> Person {
         self.person("chidi@example.com").await
     }
