@@ -118,3 +118,38 @@ async fn a_biller_that_is_paid_can_be_kept() {
     );
     bank.close().await;
 }
+
+#[tokio::test]
+async fn a_bill_is_found_by_its_transaction_and_by_the_payers_reference() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let path = |billing_ref: &str| format!("/v1/billers/query/status/{billing_ref}");
+    let paid = pay(&ada, json!({"reference": "TV in May"})).await.is(201);
+    let id = paid.text_at("transactionId").to_owned();
+    let by_id = ada.client.get(&path(&id)).await.is(200);
+    assert_eq!(
+        by_id.body,
+        json!({
+            "billingRef": id, "transactionId": id, "status": "SUCCESS", "amount": MINI, "fee": FEE,
+            "currency": "NGN", "billerName": "Sandbox SkyView Satellite TV", "customerName": "Ada Okafor",
+            "accountNumber": "1234567890", "processedAt": paid.body["processedAt"], "settledAt": null,
+            "message": "Accepted, and on its way to the biller", "receiptUrl": paid.body["receiptUrl"],
+        })
+    );
+    ada.client.get(by_id.text_at("receiptUrl")).await.is(200);
+    // Of two with one reference it is the newer.
+    let second = pay(&ada, json!({"reference": "TV in May", "accountNumber": "1234560002"})).await.is(201);
+    let by_reference = async || ada.client.get(&path("TV%20in%20May")).await.is(200);
+    assert_eq!(by_reference().await.body["transactionId"], second.body["transactionId"]);
+    bank.later(61).await;
+    bank.caught_up().await;
+    assert_eq!(by_reference().await.body["status"], "RETURNED");
+    let settled = ada.client.get(&path(&id)).await.is(200);
+    assert_eq!((settled.text_at("status"), settled.body["settledAt"].is_string()), ("SUCCESS", true));
+    // Neither somebody else's bill nor another kind of payment is one.
+    let moved = ada.client.pay(&ada.current, &bola.current, 100, "no-bill").await.is(201);
+    for (client, name) in [(&bola.client, &*id), (&ada.client, moved.text_at("transactionId"))] {
+        client.get(&path(name)).await.problem(404, "NOT_FOUND");
+    }
+    bank.close().await;
+}

@@ -145,6 +145,11 @@ pub(crate) fn location(transaction_id: &str) -> String {
     format!("/v1/transactions/{transaction_id}")
 }
 
+/// Where the receipt of a transaction is.
+pub(crate) fn receipt(transaction_id: &str) -> String {
+    format!("{}/receipt", location(transaction_id))
+}
+
 /// The payment among the events of a unit.
 ///
 /// # Errors

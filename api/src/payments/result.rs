@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::receipt;
+
 /// What every payment answers with.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -105,7 +107,7 @@ impl PaymentResult {
             currency: completed.currency.to_string(),
             narration: completed.narration.clone(),
             reference: completed.reference.clone(),
-            receipt_url: format!("/v1/transactions/{}/receipt", recorded.stream.id),
+            receipt_url: receipt(&recorded.stream.id),
         }
     }
 }

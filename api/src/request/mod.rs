@@ -32,7 +32,7 @@ pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
 pub use values::{
-    BillerId, Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title,
+    BillerId, BillingRef, Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title,
 };
 pub use write::{Submission, Write};
 

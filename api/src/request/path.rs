@@ -11,7 +11,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
 use super::schema;
-use super::values::BillerId;
+use super::values::{BillerId, BillingRef};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -73,6 +73,7 @@ segments! {
     AccountNumber: "accountNo" = "account",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
+    BillingRef: "billingRef" = "bill",
     DisputeId: "disputeId" = "dispute",
     RecurrenceId: "recurringId" = "recurrence",
     TagId: "tagId" = "tag",

@@ -336,6 +336,29 @@ ids! {
     UserId: "user",
 }
 
+/// What a payer calls a bill: its transaction id, or a reference of 1 to 140 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BillingRef(pub String);
+
+impl FromStr for BillingRef {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let fits = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        if fits { Ok(Self(text.to_owned())) } else { Err(IdError) }
+    }
+}
+
+impl Field for BillingRef {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not what a bill is called")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.min_length(Some(1)).max_length(Some(140)))
+    }
+}
+
 /// The id of a biller, which is its code: 1 to 64 letters, digits, `_`, `-` or `.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BillerId(pub String);

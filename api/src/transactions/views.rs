@@ -10,6 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::paging::Pagination;
+use crate::payments::receipt;
 
 /// Transactions of the caller.
 #[derive(Debug, Serialize, ToSchema)]
@@ -151,7 +152,7 @@ impl TransactionView {
             refunded_amount: if paid { row.refunded } else { 0 },
             tags: tagged.tags.into_iter().map(TagOn::from).collect(),
             notes: tagged.notes,
-            receipt_url: format!("/v1/transactions/{}/receipt", row.transaction_id),
+            receipt_url: receipt(&row.transaction_id.to_string()),
             transaction_id: row.transaction_id.to_string(),
         }
     }

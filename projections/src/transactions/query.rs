@@ -173,6 +173,19 @@ pub async fn find(pool: &PgPool, owner: UserId, id: TransactionId) -> sqlx::Resu
     Ok(row.map(|(Json(row), version)| Transaction { version: version.unwrap_or(0), ..row }))
 }
 
+/// The bill that `payer` paid under this transaction id or reference; the newest of several.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn find_bill(pool: &PgPool, payer: UserId, billing_ref: &str) -> sqlx::Result<Option<Transaction>> {
+    let sql = "SELECT to_jsonb(t) FROM transactions t
+                WHERE payer = $1 AND type = 'BILLS' AND (transaction_id = $2 OR reference = $2)
+                ORDER BY recorded_at DESC, position DESC LIMIT 1";
+    let row = sqlx::query_scalar::<_, Json<Transaction>>(sql);
+    let row = row.bind(payer.to_string()).bind(billing_ref).fetch_optional(pool).await?;
+    Ok(row.map(|Json(row)| row))
+}
+
 fn matching(query: &mut QueryBuilder<'_, Postgres>, owner: &str, side: Side, filter: &TransactionFilter) {
     match side {
         Side::Payer => query.push("FROM transactions t WHERE payer = ").push_bind(owner.to_owned()),

@@ -38,6 +38,7 @@ pub enum Thing {
     Account,
     Beneficiary,
     Biller,
+    Bill,
     Tag,
     Dispute,
     Recurrence,
@@ -51,6 +52,7 @@ impl Thing {
             Self::Account => "1000000008",
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
+            Self::Bill => "no-such-bill",
             Self::Tag => "tag_0192f0c1a00070008000000000000abc",
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
@@ -66,6 +68,7 @@ impl Thing {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
             Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Bill => &["%00", "%0A"],
             Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
             Self::Transaction => {
                 &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
@@ -109,6 +112,8 @@ pub struct World {
     pub beneficiaries: (String, String),
     /// A tag of Ada's, and one of Bola's.
     pub tags: (String, String),
+    /// A bill of Ada's, and one of Bola's.
+    pub bills: (String, String),
     /// A payment of Ada's, and one that is none of her business.
     pub transactions: (String, String),
     /// What can be undone.
@@ -131,10 +136,24 @@ impl World {
         let refresh = session["refreshToken"].as_str().unwrap().to_owned();
         let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
         let tags = (calls(&ada).await, calls(&bola).await);
+        let bills = (bill(&ada).await, bill(&bola).await);
         let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
-        Self { bank, ada, bola, chidi, teller, approver, refresh, beneficiaries, tags, transactions, undoing }
+        Self {
+            bank,
+            ada,
+            bola,
+            chidi,
+            teller,
+            approver,
+            refresh,
+            beneficiaries,
+            tags,
+            bills,
+            transactions,
+            undoing,
+        }
     }
 
     /// Somebody who may call the operation.
@@ -165,6 +184,15 @@ pub async fn calls(person: &Person) -> String {
 async fn pays(person: &Person, payee: &Person) -> String {
     let paid = person.client.pay(&person.current, &payee.current, 100, "world").await.is(201);
     paid.text_at("transactionId").to_owned()
+}
+
+/// Pays a bill.
+async fn bill(person: &Person) -> String {
+    let body = json!({
+        "sourceAccount": person.current, "billerId": "SBX_AIR_ALPHA", "accountNumber": "08031000101",
+        "amount": 10_000, "currency": "NGN",
+    });
+    person.client.post("/v1/payments/bills", &body).await.is(201).text_at("transactionId").to_owned()
 }
 
 /// Every operation.
@@ -368,6 +396,11 @@ fn billers() -> Vec<Row> {
         Row {
             own: |_| "SBX_TV_SKYVIEW",
             ..get("/v1/billers/{billerId}/items", READ, Names::Everybodys(Thing::Biller))
+        },
+        Row {
+            own: |world| &world.bills.0,
+            strangers: |world| &world.bills.1,
+            ..get("/v1/billers/query/status/{billingRef}", READ, Names::Own(Thing::Bill))
         },
     ]
 }

@@ -1,5 +1,7 @@
 //! Who can be paid bills, and what for.
 
+mod status;
+
 use axum::extract::State;
 use bursar_domain::reference::{self, Price};
 use bursar_projections::Page;
@@ -23,6 +25,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list_billers))
         .routes(routes!(list_biller_categories))
         .routes(routes!(list_biller_items))
+        .routes(routes!(status::read_billing_status))
 }
 
 query! {
