@@ -135,8 +135,7 @@ async fn a_receipt_tells_what_became_of_the_payment() {
         before.text.contains("Successful")
             && before.text.contains("Bola Adeyemi · 9000000001 · Guaranty Trust Bank")
     );
-    bank.advance(jiff::SignedDuration::from_secs(61));
-    bank.app.processes.run_due().await.unwrap();
+    bank.later(61).await;
     bank.caught_up().await;
     let after = page(&ada, &path, "text/html").await.is(200);
     assert!(after.text.contains("Came back"), "{}", after.text);

@@ -156,8 +156,7 @@ async fn a_transaction_is_read_by_both_sides_and_tells_what_became_of_it() {
     let tag = accepted.header("etag").to_owned();
     let again = ada.client.request(reqwest::Method::GET, &format!("/v1/transactions/{sent}"));
     assert_eq!(again.header("If-None-Match", &tag).send().await.status, 304);
-    bank.advance(SignedDuration::from_secs(61));
-    bank.app.processes.run_due().await.unwrap();
+    bank.later(61).await;
     bank.caught_up().await;
     let settled = read(&ada, &sent).await.is(200);
     assert_eq!(settled.body["status"], "SETTLED");
