@@ -13,7 +13,7 @@ use crate::support::client::transfer;
 use crate::support::inside::{answer, polled};
 use crate::support::invariants::{none, pool_violations, red, violations};
 use crate::support::proxy::Faults;
-use crate::support::{Bank, build, config, forge};
+use crate::support::{Bank, build, forge, quiet};
 
 /// More awaits than any handler has, with nothing warmed up.
 const MOST_POLLS: usize = 200;
@@ -82,7 +82,7 @@ async fn a_handler_of_a_server_that_has_just_started_too() {
         // One connection: no handler needs two at once.
         let server = async || {
             let pool = database::pool(through.parse().unwrap(), 1, Duration::from_secs(5));
-            build(pool, config()).await.0
+            build(pool, quiet()).await.0
         };
         awaits += dropped_everywhere(&mut world, &row, &faults, server).await;
     }

@@ -16,7 +16,7 @@ use crate::support::client::transfer;
 use crate::support::inside::answer;
 use crate::support::invariants::{Acknowledged, none, red, violations};
 use crate::support::proxy::{Faults, in_front_of};
-use crate::support::{Bank, Person, build, config, forge, pool};
+use crate::support::{Bank, Person, build, forge, pool, quiet};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_that_is_not_answered_is_resolved_and_not_guessed() {
@@ -226,7 +226,7 @@ async fn nor_does_it_matter_how_much_the_server_knew() {
         let expected = world.events_of(row).await;
         for n in 1..=24 {
             let sqlstate = FAILURES[usize::try_from(n).unwrap() % FAILURES.len()];
-            let (app, _) = build(pool(&through), config()).await;
+            let (app, _) = build(pool(&through), quiet()).await;
             let failure = Failure { faults: &faults, n, sqlstate };
             failed += usize::from(with_a_failure(&world, row, &app, expected, failure).await.0);
             app.close().await;
