@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bursar_commands::audit;
 use bursar_domain::codec::Codec;
+use serde_json::json;
 
-use crate::support::Bank;
+use crate::support::{Bank, forge};
 
 async fn difference(bank: &Bank) -> Option<audit::Difference> {
     audit::replay(&bank.pool, &Codec::default(), &mut |_, _| {}).await.unwrap().difference
@@ -26,6 +27,32 @@ async fn a_balance_edited_by_hand_is_named() {
     let found = difference(&bank).await.unwrap();
     assert!(found.subject.contains(&ada.current) && found.position > 0, "{found}");
     edit(-1).execute(&bank.pool).await.unwrap();
+    bank.close().await;
+}
+
+/// Nothing is wrong with the ledger, and yet nobody can say whose money it is.
+#[tokio::test]
+async fn a_settlement_account_that_its_payments_do_not_explain_is_named() {
+    let bank = Bank::open().await;
+    let ada = bank.ada().await;
+    let body = json!({
+        "sourceAccount": ada.current, "destinationAccount": "0123456789", "bankCode": "058", "amount": 5_000,
+        "currency": "NGN",
+    });
+    ada.client.post("/v1/payments/transfer/external", &body).await.is(201);
+    assert_eq!(difference(&bank).await, None);
+    let mut connection = bank.pool.acquire().await.unwrap().detach();
+    let (id, from) = ("txn_0192f0c1a00070008000000000000abc", "bank:settlement.banks:NGN");
+    forge::payment(&mut connection, id, from, &ada.current, 1).await.unwrap();
+    let found = difference(&bank).await.unwrap();
+    assert_eq!(
+        (&*found.subject, &*found.expected, &*found.found),
+        ("open items of bank:settlement.banks:NGN", "5000", "4999")
+    );
+    // What a test leaves behind is checked, too.
+    forge::payment(&mut connection, "txn_0192f0c1a00070008000000000000abd", &ada.current, from, 1)
+        .await
+        .unwrap();
     bank.close().await;
 }
 

@@ -49,6 +49,7 @@ mod event_store;
 mod faults;
 mod kills;
 mod limits;
+mod mixed_day;
 mod payment_exports;
 mod payments;
 mod protocol;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bursar_domain::codec::Codec;
-use bursar_domain::ledger::{self, Book, LedgerAccount};
+use bursar_domain::ledger::{self, Book, Internal, LedgerAccount};
 use bursar_domain::{AccountNumber, Position, Recorded, State, StreamId};
 use jiff::Timestamp;
 use sqlx::{Connection as _, PgConnection, PgPool};
@@ -48,7 +48,10 @@ pub async fn replay(
         progress(after, head * 2);
     }
     if report.difference.is_none() {
-        report.difference = rebuilt.compare_ledger(&mut snapshot).await?;
+        report.difference = match rebuilt.compare_ledger(&mut snapshot).await? {
+            None => rebuilt.compare_open_items(),
+            found => found,
+        };
         report.accounts = rebuilt.book.0.len();
     }
     rebuilt.balance(&mut report);
@@ -163,6 +166,24 @@ impl Rebuilt {
         Ok(missing.map(|(number, (_, position))| {
             difference(*position, format!("ledger account {number}"), "a row", "none")
         }))
+    }
+
+    /// Each settlement account against the payments that are on their way over it.
+    fn compare_open_items(&self) -> Option<Difference> {
+        let mut open: HashMap<&AccountNumber, i128> = HashMap::new();
+        for folded in self.streams.values() {
+            if let State::Payment(payment) = &folded.state
+                && let Some((account, amount)) = payment.open_item()
+            {
+                *open.entry(account).or_default() += i128::from(amount);
+            }
+        }
+        self.book.0.iter().find_map(|(number, (account, position))| {
+            let Some(Internal::Settlement(_)) = Internal::of(number, account.currency) else { return None };
+            let expected = open.get(number).copied().unwrap_or(0);
+            (expected != i128::from(account.balance))
+                .then(|| difference(*position, format!("open items of {number}"), expected, account.balance))
+        })
     }
 
     /// The trial balance: each of the bank's own accounts, and all customers as one line.

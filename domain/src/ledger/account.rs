@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::{LedgerError, Posting};
+use super::{Checks, LedgerError, Posting};
 use crate::kernel::{Currency, UserId, month_start, utc_date};
 
 crate::spelled! {
@@ -120,7 +120,7 @@ impl LedgerAccount {
     pub(super) fn post(
         &mut self,
         posting: &Posting,
-        limited: bool,
+        checks: Checks,
         at: Timestamp,
     ) -> Result<(), LedgerError> {
         if posting.currency != self.currency {
@@ -131,13 +131,14 @@ impl LedgerAccount {
             });
         }
         if self.owner.is_some() {
-            if posting.amount < 0 {
-                self.check_debit(posting)?;
-                if limited {
+            match (checks, posting.amount < 0) {
+                (Checks::Happened, _) => self.check_open(posting)?,
+                (Checks::Limited, true) => {
+                    self.check_debit(posting)?;
                     self.count_debit(posting, utc_date(at))?;
                 }
-            } else {
-                self.check_credit(posting)?;
+                (Checks::Unlimited, true) => self.check_debit(posting)?,
+                (_, false) => self.check_credit(posting)?,
             }
         }
         self.balance = self.balance.checked_add(posting.amount).ok_or(LedgerError::Overflow)?;
@@ -160,10 +161,15 @@ impl LedgerAccount {
         Ok(())
     }
 
-    fn check_credit(&self, posting: &Posting) -> Result<(), LedgerError> {
+    fn check_open(&self, posting: &Posting) -> Result<(), LedgerError> {
         if self.status == AccountStatus::Closed {
             return Err(LedgerError::NotActive { account: posting.account.clone(), status: self.status });
         }
+        Ok(())
+    }
+
+    fn check_credit(&self, posting: &Posting) -> Result<(), LedgerError> {
+        self.check_open(posting)?;
         let after = i128::from(self.balance) + i128::from(posting.amount);
         // The payer learns that the payee's account is full, not how full it was.
         match self.maximum_balance {

@@ -50,12 +50,23 @@ pub enum Effect<'a> {
     Post {
         /// What moves.
         postings: &'a mut Postings,
-        /// Whether debits count toward the payer's daily and monthly limits (own transfers,
-        /// reversals and the bank's own bookings do not).
-        limited: bool,
+        /// What the accounts may say against it.
+        checks: Checks,
         /// What is reserved by it, or free again.
         hold: Option<Hold>,
     },
+}
+
+/// What customer accounts may say against a posting. Its currency must be theirs and the sum must fit in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checks {
+    /// Status, funds, the most they may hold; and debits count toward daily and monthly limits.
+    Limited,
+    /// The same without the limits: own transfers, reversals, the bank's own bookings.
+    Unlimited,
+    /// Nothing but that it was closed: it has happened outside of the bank. Money that came back is not sent away
+    /// again because the account is full, nor money that never came kept because it is frozen.
+    Happened,
 }
 
 /// A change of what is reserved on an account: in its balance, and not available.
@@ -100,14 +111,14 @@ pub fn apply(book: &mut impl Book, effect: Effect<'_>, at: Timestamp) -> Result<
     match effect {
         Effect::Open { number, terms } => open(book, &number, terms),
         Effect::SetStatus { number, status } => set_status(book, &number, status),
-        Effect::Post { postings, limited, hold } => {
+        Effect::Post { postings, checks, hold } => {
             // What is freed may be part of what is paid; what is reserved must have come in first.
             let (freed, reserved) = match hold {
                 Some(hold) if hold.change < 0 => (Some(hold), None),
                 other => (None, other),
             };
             change_hold(book, freed)?;
-            post(book, postings, limited, at)?;
+            post(book, postings, checks, at)?;
             change_hold(book, reserved)
         }
     }
@@ -150,7 +161,7 @@ fn change_hold(book: &mut impl Book, hold: Option<Hold>) -> Result<(), LedgerErr
 fn post(
     book: &mut impl Book,
     postings: &mut Postings,
-    limited: bool,
+    checks: Checks,
     at: Timestamp,
 ) -> Result<(), LedgerError> {
     postings.check_balanced()?;
@@ -159,7 +170,7 @@ fn post(
             Some(account) => account.clone(),
             None => first_use(posting)?,
         };
-        account.post(posting, limited, at)?;
+        account.post(posting, checks, at)?;
         posting.balance = account.balance;
         book.put(&posting.account, account);
     }

@@ -57,16 +57,16 @@ fn move_money(
     from: &AccountNumber,
     to: &AccountNumber,
     minor: i64,
-    limited: bool,
+    checks: Checks,
     day: i8,
 ) -> Result<(), LedgerError> {
     let amount = Amount::try_from(minor).unwrap();
     let mut postings = Postings::transfer(from, to, amount, Currency::NGN);
-    apply(book, Effect::Post { postings: &mut postings, limited, hold: None }, at(day))
+    apply(book, Effect::Post { postings: &mut postings, checks, hold: None }, at(day))
 }
 
 fn fund(book: &mut Map, n: usize, minor: i64) {
-    move_money(book, &Internal::Cash.account(Currency::NGN), &number(n), minor, true, 1).unwrap();
+    move_money(book, &Internal::Cash.account(Currency::NGN), &number(n), minor, Checks::Limited, 1).unwrap();
 }
 
 fn code(result: Result<(), LedgerError>) -> &'static str {
@@ -79,7 +79,8 @@ fn each_posting_is_stamped_with_the_balance_after_it() {
     fund(&mut book, 0, 1000);
     let amount = Amount::try_from(300).unwrap();
     let mut postings = Postings::transfer(&number(0), &number(1), amount, Currency::NGN);
-    apply(&mut book, Effect::Post { postings: &mut postings, limited: true, hold: None }, at(1)).unwrap();
+    apply(&mut book, Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None }, at(1))
+        .unwrap();
     assert_eq!(postings.iter().map(|p| p.balance).collect::<Vec<_>>(), [700, 300]);
 }
 
@@ -88,12 +89,12 @@ fn a_debit_takes_at_most_what_is_available() {
     let mut book = bank(&Terms { overdraft_limit: 50, minimum_balance: 20, ..terms() });
     fund(&mut book, 0, 100);
     assert_eq!(book.get(&number(0)).unwrap().available(), 130);
-    let refused = move_money(&mut book.clone(), &number(0), &number(1), 131, true, 1);
+    let refused = move_money(&mut book.clone(), &number(0), &number(1), 131, Checks::Limited, 1);
     assert_eq!(
         refused,
         Err(LedgerError::InsufficientFunds { account: number(0), available: 130, currency: Currency::NGN })
     );
-    assert_eq!(code(move_money(&mut book, &number(0), &number(1), 130, true, 1)), "OK");
+    assert_eq!(code(move_money(&mut book, &number(0), &number(1), 130, Checks::Limited, 1)), "OK");
 }
 
 #[test]
@@ -102,18 +103,21 @@ fn daily_and_monthly_limits_start_afresh() {
     let mut book = bank(&limits);
     fund(&mut book, 0, 10_000);
     let (a, b) = (number(0), number(1));
-    assert_eq!(code(move_money(&mut book, &a, &b, 100, true, 1)), "OK");
-    assert_eq!(code(move_money(&mut book, &a, &b, 1, true, 1)), "LIMIT_EXCEEDED");
-    assert_eq!(code(move_money(&mut book, &a, &b, 50, true, 2)), "OK");
-    let monthly = move_money(&mut book, &a, &b, 1, true, 3);
+    assert_eq!(code(move_money(&mut book, &a, &b, 100, Checks::Limited, 1)), "OK");
+    assert_eq!(code(move_money(&mut book, &a, &b, 1, Checks::Limited, 1)), "LIMIT_EXCEEDED");
+    assert_eq!(code(move_money(&mut book, &a, &b, 50, Checks::Limited, 2)), "OK");
+    let monthly = move_money(&mut book, &a, &b, 1, Checks::Limited, 3);
     assert!(matches!(monthly, Err(LedgerError::LimitExceeded { limit: "monthlyLimit", remaining: 0, .. })));
     // An own transfer does not count, and is not stopped.
-    assert_eq!(code(move_money(&mut book, &a, &b, 500, false, 3)), "OK");
+    assert_eq!(code(move_money(&mut book, &a, &b, 500, Checks::Unlimited, 3)), "OK");
     let december = jiff::civil::date(2026, 12, 1).at(0, 0, 0, 0);
     let december = december.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
     let mut postings = Postings::transfer(&a, &b, Amount::try_from(100).unwrap(), Currency::NGN);
-    let result =
-        apply(&mut book, Effect::Post { postings: &mut postings, limited: true, hold: None }, december);
+    let result = apply(
+        &mut book,
+        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None },
+        december,
+    );
     assert_eq!(code(result), "OK");
 }
 
@@ -123,8 +127,25 @@ fn a_frozen_account_receives_and_does_not_pay() {
     fund(&mut book, 0, 100);
     let freeze = Effect::SetStatus { number: number(0), status: AccountStatus::Frozen };
     apply(&mut book, freeze, at(1)).unwrap();
-    assert_eq!(code(move_money(&mut book, &number(0), &number(1), 1, true, 1)), "INVALID_STATE");
+    assert_eq!(code(move_money(&mut book, &number(0), &number(1), 1, Checks::Limited, 1)), "INVALID_STATE");
     fund(&mut book, 0, 1);
+}
+
+/// Or money would be neither in the account nor outside.
+#[test]
+fn what_has_happened_outside_is_refused_by_no_account_but_a_closed_one() {
+    let mut book = bank(&Terms { maximum_balance: Some(100), minimum_balance: 50, ..terms() });
+    fund(&mut book, 0, 100);
+    let freeze = Effect::SetStatus { number: number(0), status: AccountStatus::Frozen };
+    apply(&mut book, freeze, at(1)).unwrap();
+    let rail = Internal::Settlement(Channel::Banks).account(Currency::NGN);
+    assert_eq!(code(move_money(&mut book, &rail, &number(0), 10, Checks::Unlimited, 1)), "LIMIT_EXCEEDED");
+    assert_eq!(code(move_money(&mut book, &rail, &number(0), 10, Checks::Happened, 1)), "OK");
+    assert_eq!(code(move_money(&mut book, &number(0), &rail, 110, Checks::Unlimited, 1)), "INVALID_STATE");
+    assert_eq!(code(move_money(&mut book, &number(0), &rail, 110, Checks::Happened, 1)), "OK");
+    let close = Effect::SetStatus { number: number(0), status: AccountStatus::Closed };
+    apply(&mut book, close, at(1)).unwrap();
+    assert_eq!(code(move_money(&mut book, &rail, &number(0), 10, Checks::Happened, 1)), "INVALID_STATE");
 }
 
 #[test]
@@ -134,7 +155,7 @@ fn a_closed_account_stays_closed_and_empty() {
     let close = |n| Effect::SetStatus { number: number(n), status: AccountStatus::Closed };
     assert_eq!(code(apply(&mut book, close(0), at(1))), "ACCOUNT_NOT_EMPTY");
     apply(&mut book, close(1), at(1)).unwrap();
-    assert_eq!(code(move_money(&mut book, &number(0), &number(1), 1, true, 1)), "INVALID_STATE");
+    assert_eq!(code(move_money(&mut book, &number(0), &number(1), 1, Checks::Limited, 1)), "INVALID_STATE");
     let reopen = Effect::SetStatus { number: number(1), status: AccountStatus::Active };
     assert_eq!(code(apply(&mut book, reopen, at(1))), "INVALID_STATE");
 }
@@ -151,7 +172,7 @@ fn postings_that_do_not_balance_never_enter() {
         vec![line(0, -5, Currency::NGN), line(1, 5, dollars)],
     ] {
         let mut postings = Postings::from_lines(lines);
-        let effect = Effect::Post { postings: &mut postings, limited: true, hold: None };
+        let effect = Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None };
         assert_eq!(code(apply(&mut bank(&terms()), effect, at(1))), "UNBALANCED");
     }
 }
@@ -161,7 +182,7 @@ fn the_payer_does_not_learn_how_full_the_payees_account_is() {
     let mut book = bank(&Terms { maximum_balance: Some(100), ..terms() });
     fund(&mut book, 0, 90);
     fund(&mut book, 1, 90);
-    let refused = move_money(&mut book, &number(0), &number(1), 11, true, 1).unwrap_err();
+    let refused = move_money(&mut book, &number(0), &number(1), 11, Checks::Limited, 1).unwrap_err();
     assert_eq!(refused.code(), "LIMIT_EXCEEDED");
     assert!(!refused.to_string().contains("90") && refused.members().len() == 1);
 }
@@ -170,8 +191,8 @@ fn the_payer_does_not_learn_how_full_the_payees_account_is() {
 fn only_accounts_of_the_chart_open_by_themselves() {
     let mut book = bank(&terms());
     let stray = AccountNumber::from("bank:slush:NGN");
-    assert_eq!(code(move_money(&mut book, &stray, &number(0), 1, true, 1)), "NOT_FOUND");
-    assert_eq!(code(move_money(&mut book, &number(0), &stray, 1, true, 1)), "INSUFFICIENT_FUNDS");
+    assert_eq!(code(move_money(&mut book, &stray, &number(0), 1, Checks::Limited, 1)), "NOT_FOUND");
+    assert_eq!(code(move_money(&mut book, &number(0), &stray, 1, Checks::Limited, 1)), "INSUFFICIENT_FUNDS");
 }
 
 #[test]
@@ -180,7 +201,11 @@ fn a_foreign_currency_is_refused() {
     let dollars = Currency::try_from("USD").unwrap();
     let cash = Internal::Cash.account(dollars);
     let mut postings = Postings::transfer(&cash, &number(0), Amount::try_from(5).unwrap(), dollars);
-    let result = apply(&mut book, Effect::Post { postings: &mut postings, limited: true, hold: None }, at(1));
+    let result = apply(
+        &mut book,
+        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None },
+        at(1),
+    );
     assert_eq!(code(result), "CURRENCY_MISMATCH");
 }
 
@@ -193,7 +218,7 @@ fn a_balance_never_wraps() {
     let mut poor = book.get(&number(0)).unwrap().clone();
     poor.balance = 10;
     book.put(&number(0), poor);
-    let result = move_money(&mut book, &number(0), &number(1), 1, true, 1);
+    let result = move_money(&mut book, &number(0), &number(1), 1, Checks::Limited, 1);
     assert_eq!(code(result), "AMOUNT_OUT_OF_RANGE");
 }
 
@@ -210,7 +235,8 @@ proptest! {
         for (from, to, minor, limited) in steps {
             // As the journal does: a refusal's traces are discarded.
             let mut tried = book.clone();
-            if move_money(&mut tried, &account(from), &account(to), minor, limited, 1).is_ok() {
+            let checks = if limited { Checks::Limited } else { Checks::Unlimited };
+            if move_money(&mut tried, &account(from), &account(to), minor, checks, 1).is_ok() {
                 book = tried;
             }
             prop_assert_eq!(book.0.values().map(|a| a.balance).sum::<i64>(), 0);

@@ -6,7 +6,7 @@ use super::outside::Outside;
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
-use crate::ledger::{Effect, Hold, Postings};
+use crate::ledger::{Checks, Effect, Hold, Postings};
 
 /// The task of handing a payment to its rail and asking what became of it.
 pub const CLEAR: &str = "payment.clear";
@@ -198,9 +198,12 @@ impl PaymentKind {
         matches!(self, Self::CardFunding | Self::MwalletFunding)
     }
 
-    /// Whether daily and monthly limits count it.
-    const fn is_limited(self) -> bool {
-        !matches!(self, Self::Own | Self::Reversal | Self::Refund)
+    /// What the accounts may say against it.
+    const fn checks(self) -> Checks {
+        match self {
+            Self::Own | Self::Reversal | Self::Refund => Checks::Unlimited,
+            _ => Checks::Limited,
+        }
     }
 }
 
@@ -284,7 +287,7 @@ impl AggregateEvent for PaymentEvent {
     fn effect(&mut self, _stream: &str) -> Option<Effect<'_>> {
         match self {
             Self::Completed(made) => Some(Effect::Post {
-                limited: made.kind.is_limited(),
+                checks: made.kind.checks(),
                 hold: made
                     .kind
                     .funds()
@@ -292,7 +295,7 @@ impl AggregateEvent for PaymentEvent {
                 postings: &mut made.postings,
             }),
             Self::Settled(cleared) | Self::Returned(cleared) => Some(Effect::Post {
-                limited: false,
+                checks: Checks::Happened,
                 hold: cleared.release.clone(),
                 postings: &mut cleared.postings,
             }),

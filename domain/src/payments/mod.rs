@@ -27,7 +27,7 @@ pub use outside::Outside;
 pub use undo::{DISPUTE_DAYS, REVERSAL_MINUTES};
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{Amount, DisputeId, TransactionId, UserId};
+use crate::kernel::{AccountNumber, Amount, DisputeId, TransactionId, UserId};
 use crate::ledger::{Hold, Internal, Postings};
 
 /// A payment, by its transaction id.
@@ -95,6 +95,16 @@ impl Payment {
             Self::Clearing(made) | Self::Settled(made) => !made.completed.kind.funds(),
             Self::Absent | Self::Made(_) | Self::Returned(_) | Self::Reversed(_) => false,
         }
+    }
+
+    /// What it has in the settlement account of its channel: the account and the sum, minor units, negative for money that
+    /// has yet to come in. Nothing once it has arrived, come back or been undone.
+    #[must_use]
+    pub const fn open_item(&self) -> Option<(&AccountNumber, i64)> {
+        let Self::Clearing(made) = self else { return None };
+        let paid = &made.completed;
+        let minor = paid.amount.minor();
+        Some(if paid.kind.funds() { (&paid.source, -minor) } else { (&paid.destination, minor) })
     }
 
     const fn refuse(&self) -> PaymentError {

@@ -8,9 +8,13 @@ pub struct Chance(u64);
 impl Chance {
     /// Of `TEST_SEED`, else of the time; prints which.
     pub fn new() -> Self {
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos().into();
+        Self::of(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos().into())
+    }
+
+    /// Of `TEST_SEED`, else of `seed`; prints which.
+    pub fn of(seed: u64) -> Self {
         let given = std::env::var("TEST_SEED").ok();
-        let seed = given.map_or_else(now, |seed| seed.parse().expect("TEST_SEED is a number"));
+        let seed = given.map_or(seed, |seed| seed.parse().expect("TEST_SEED is a number"));
         println!("TEST_SEED={seed}");
         Self(seed)
     }
@@ -26,6 +30,11 @@ impl Chance {
     /// `least..=most`.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.next() % (most - least + 1)
+    }
+
+    /// One of `all`.
+    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[usize::try_from(self.between(0, all.len() as u64 - 1)).unwrap()]
     }
 
     pub fn millis(&mut self, least: u64, most: u64) -> Duration {
