@@ -29,6 +29,8 @@ use store::Claimed;
 
 /// How often the schedule is looked at: one index scan.
 const POLL: Duration = Duration::from_millis(200);
+/// How often somebody who waits for the work of others looks whether it is done.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// Rows claimed at once.
 const BATCH: i64 = 64;
 /// How long a claim is respected.
@@ -107,7 +109,7 @@ impl Processes {
         let this = self.clone();
         tokio::spawn(async move {
             while !*stop.borrow() {
-                if let Err(error) = this.run_due().await {
+                if let Err(error) = this.do_free().await {
                     tracing::warn!(%error, "the schedule cannot be read; trying again");
                 }
                 tokio::select! {
@@ -118,15 +120,31 @@ impl Processes {
         })
     }
 
-    /// Does everything that is due now, and what that makes due, until nothing is.
+    /// Does everything that is due now, and what that makes due, until nothing is; what another worker has begun is waited
+    /// for, as long as its lease lasts.
     ///
     /// # Errors
     /// When the schedule cannot be read.
     pub async fn run_due(&self) -> Result<(), CommandError> {
         loop {
+            self.do_free().await?;
             let now = self.0.journal.sources().clock.now();
-            let names: Vec<&str> = self.0.tasks.iter().map(|task| task.name()).collect();
-            let claimed = store::claim(self.0.journal.pool(), &names, now, now + LEASE, BATCH).await?;
+            if !store::is_anything_due(self.0.journal.pool(), &self.names(), now).await? {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.0.tasks.iter().map(|task| task.name()).collect()
+    }
+
+    /// Does everything that is due now and that nobody else has begun, and what that makes due.
+    async fn do_free(&self) -> Result<(), CommandError> {
+        loop {
+            let now = self.0.journal.sources().clock.now();
+            let claimed = store::claim(self.0.journal.pool(), &self.names(), now, now + LEASE, BATCH).await?;
             if claimed.is_empty() {
                 return Ok(());
             }

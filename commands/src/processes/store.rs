@@ -50,6 +50,20 @@ pub(super) async fn claim(
     Ok(claimed)
 }
 
+/// Whether a row of `tasks` is due, somebody else's or nobody's.
+pub(super) async fn is_anything_due(
+    pool: &PgPool,
+    tasks: &[&str],
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let due = sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM schedule WHERE due_at <= $1 AND task = ANY($2)) AS "due!""#,
+        now.to_sqlx() as _,
+        tasks as &[&str],
+    );
+    Ok(due.fetch_one(pool).await?)
+}
+
 /// Drops the row, unless an event has ordered the work anew in the meantime.
 pub(super) async fn finish(pool: &PgPool, task: &str, work: &Work) -> Result<(), StoreError> {
     sqlx::query!(
