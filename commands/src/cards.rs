@@ -1,0 +1,106 @@
+//! Linking cards and removing them. A card's number and security code come as far as this file and no further.
+
+use bursar_domain::Personal;
+use bursar_domain::cards::{
+    Card, CardCommand, CardError, CardExpiry, CardLimits, CardNumber, CardType, Linked, masked,
+};
+use bursar_domain::kernel::{CardId, UserId};
+
+use crate::keys::{Keys, hex};
+use crate::owned::{CommandError, Owned};
+use crate::{Committed, Context, Journal, Unit};
+
+/// The namespace in which cards are claimed, one by each holder.
+const CARD: &str = "card";
+
+/// A card of another bank that a customer wants to link.
+#[derive(Debug, Clone)]
+pub struct NewCard {
+    /// Its full number.
+    pub number: CardNumber,
+    /// The brand's code.
+    pub brand: String,
+    /// Whose money it spends.
+    pub card_type: CardType,
+    /// Until when it is good.
+    pub expiry: CardExpiry,
+    /// The name on it.
+    pub holder_name: Option<String>,
+    /// Who issued it.
+    pub issuing_bank: Option<String>,
+    /// Whether it takes the place of the holder's default.
+    pub is_default: bool,
+    /// What may be taken from it.
+    pub limits: CardLimits,
+}
+
+/// A card that its holder has.
+#[derive(Debug, Clone)]
+pub struct HeldCard {
+    /// Its id.
+    pub id: CardId,
+    /// Its number, all but the last four digits masked.
+    pub masked_number: String,
+}
+
+/// Links a card to its holder. One that they had linked before and removed comes back under its id, with what was
+/// spent on it.
+///
+/// # Errors
+/// `CARD_EXISTS` while it is linked, `CARD_EXPIRED`.
+pub async fn link(
+    journal: &Journal,
+    keys: &Keys,
+    context: Context,
+    owner: UserId,
+    new: NewCard,
+) -> Result<Committed, CommandError> {
+    let token = keys.card_token(owner, &new.number);
+    let card = Box::new(Linked {
+        owner,
+        token: Personal::new(hex(&token)),
+        bin: new.number.bin().to_owned(),
+        last_four: new.number.last_four().to_owned(),
+        brand: new.brand,
+        card_type: new.card_type,
+        expiry: new.expiry,
+        holder_name: new.holder_name.map(Personal::new),
+        issuing_bank: new.issuing_bank,
+        is_default: new.is_default,
+        limits: new.limits,
+    });
+    let link = CardCommand::Link { card, at: journal.sources().clock.now() };
+    let unit = Unit::new(context);
+    let unit = match journal.holder(CARD, &token).await? {
+        Some(id) => unit.step_of(owner, id, link),
+        None => {
+            let id = CardId::mint(journal.sources());
+            unit.create(id, link).claim(CARD, token, id, "CARD_EXISTS")
+        }
+    };
+    Ok(journal.submit(unit).await?)
+}
+
+/// Takes a card from its holder's cards.
+///
+/// # Errors
+/// `NOT_FOUND`.
+pub async fn remove(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    id: CardId,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step_of(owner, id, CardCommand::Remove)).await?)
+}
+
+/// The card `id`, if `owner` has it.
+///
+/// # Errors
+/// `NOT_FOUND` when it does not exist, was removed or is somebody else's; the three cannot be told apart.
+pub async fn owned(journal: &Journal, owner: UserId, id: CardId) -> Result<Owned<HeldCard>, CommandError> {
+    let (card, _) = journal.load::<Card>(&id.to_string()).await?;
+    let held = card.kept().filter(|held| held.owner == owner);
+    let held = held.ok_or_else(|| CommandError::refused(CardError::Unknown))?;
+    Ok(Owned::new(owner, HeldCard { id, masked_number: masked(&held.last_four) }))
+}
