@@ -1,13 +1,17 @@
-//! Linking cards and removing them. A card's number and security code come as far as this file and no further.
+//! Linking cards, blocking and removing them. A card's number and security code come as far as this file and no further.
 
 use bursar_domain::Personal;
 use bursar_domain::cards::{
-    Card, CardCommand, CardError, CardExpiry, CardLimits, CardNumber, CardType, Linked, masked,
+    Card, CardCommand, CardError, CardExpiry, CardLimits, CardNumber, CardType, END_BLOCK, Linked, masked,
 };
 use bursar_domain::kernel::{CardId, UserId};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 
 use crate::keys::{Keys, hex};
 use crate::owned::{CommandError, Owned};
+use crate::processes::{self, Done, Task, Work};
 use crate::{Committed, Context, Journal, Unit};
 
 /// The namespace in which cards are claimed, one by each holder.
@@ -92,6 +96,64 @@ pub async fn remove(
     id: CardId,
 ) -> Result<Committed, CommandError> {
     Ok(journal.submit(Unit::new(context).step_of(owner, id, CardCommand::Remove)).await?)
+}
+
+/// Lets no money be taken from a card: until `until`, until somebody unblocks it, or, when the reason is that it was
+/// lost or stolen, ever again.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is active.
+pub async fn block(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    id: CardId,
+    reason: Option<String>,
+    until: Option<Timestamp>,
+) -> Result<Committed, CommandError> {
+    let block = CardCommand::Block { reason, until };
+    Ok(journal.submit(Unit::new(context).step_of(owner, id, block)).await?)
+}
+
+/// Lets money be taken from a card again.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is blocked, or when it was reported lost or stolen.
+pub async fn unblock(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    id: CardId,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step_of(owner, id, CardCommand::Unblock)).await?)
+}
+
+/// Ends blocks that were for a while.
+pub struct EndBlocks(Journal);
+
+impl EndBlocks {
+    /// The task of this bank.
+    #[must_use]
+    pub const fn new(journal: Journal) -> Self {
+        Self(journal)
+    }
+
+    async fn end(&self, work: &Work) -> Result<Done, CommandError> {
+        let end = CardCommand::EndBlock { at: work.now };
+        let context = processes::context(END_BLOCK, &work.subject, &work.due_at.to_string());
+        self.0.submit(Unit::new(context).step(&work.subject, end)).await?;
+        Ok(Done::Finished)
+    }
+}
+
+impl Task for EndBlocks {
+    fn name(&self) -> &'static str {
+        END_BLOCK
+    }
+
+    fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>> {
+        self.end(work).boxed()
+    }
 }
 
 /// The card `id`, if `owner` has it.

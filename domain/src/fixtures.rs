@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
-use crate::cards::{CardEvent, CardLimits, CardType, Charge, Linked};
+use crate::cards::{Block, CardEvent, CardLimits, CardType, Charge, Linked};
 use crate::codec::{Codec, Stored};
 use crate::disputes::{self, DisputeEvent, DisputeReason};
 use crate::kernel::{
@@ -197,6 +197,10 @@ fn card() -> Linked {
     }
 }
 
+fn block() -> Block {
+    Block { owner: user(), reason: Some("STOLEN".into()), until: Some(at()), is_final: true }
+}
+
 fn charge() -> Charge {
     Charge {
         owner: user(),
@@ -260,6 +264,8 @@ fn samples() -> Vec<Event> {
         CardEvent::Linked(Box::new(card())).into(),
         CardEvent::Charged(charge()).into(),
         CardEvent::ChargeReturned(charge()).into(),
+        CardEvent::Blocked(block()).into(),
+        CardEvent::Unblocked { owner: user() }.into(),
         CardEvent::Removed { owner: user() }.into(),
         PaymentEvent::Completed(Box::new(completed())).into(),
         PaymentEvent::Completed(Box::new(bill())).into(),

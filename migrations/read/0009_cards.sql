@@ -29,7 +29,7 @@ COMMENT ON COLUMN cards.bin IS 'First six digits of the number.';
 COMMENT ON COLUMN cards.last_four IS 'Last four digits of the number.';
 COMMENT ON COLUMN cards.brand IS 'Brand, by reference.card_bin_ranges.brand_code.';
 COMMENT ON COLUMN cards.card_type IS 'Whose money it spends: DEBIT (the holder''s) or CREDIT (the issuer''s).';
-COMMENT ON COLUMN cards.status IS 'ACTIVE; from expires_at on it is EXPIRED whatever this says.';
+COMMENT ON COLUMN cards.status IS 'ACTIVE or BLOCKED; from expires_at on it is EXPIRED whatever this says.';
 COMMENT ON COLUMN cards.expiry IS 'The month it is good until, MM/YY.';
 COMMENT ON COLUMN cards.expires_at IS 'When that month is over, UTC.';
 COMMENT ON COLUMN cards.holder_name IS 'The name on it.';

@@ -206,6 +206,12 @@ impl ReadModel for Cards {
                 let at = event.recorded_at;
                 self.change(event, owner, card_id, |row| row.last_transaction_at = Some(at));
             }
+            CardEvent::Blocked(_) => {
+                self.change(event, owner, card_id, |row| row.status = CardStatus::Blocked)
+            }
+            CardEvent::Unblocked { .. } => {
+                self.change(event, owner, card_id, |row| row.status = CardStatus::Active);
+            }
             CardEvent::ChargeReturned(_) => self.change(event, owner, card_id, |_| {}),
             CardEvent::Removed { .. } => {
                 self.rows.remove(&owner, &card_id);

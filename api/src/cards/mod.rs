@@ -1,6 +1,7 @@
 //! Cards of the caller.
 
 mod fields;
+mod hotlist;
 mod views;
 
 use axum::extract::State;
@@ -31,6 +32,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list_cards))
         .routes(routes!(read_card, remove_card))
         .routes(routes!(link_card))
+        .routes(routes!(hotlist::hotlist_card))
 }
 
 /// The read model behind these pages.

@@ -29,7 +29,7 @@ pub struct CardItem {
     /// `DEBIT` or `CREDIT`.
     card_type: &'static str,
     card_brand: String,
-    /// `ACTIVE` or `EXPIRED`.
+    /// `ACTIVE`, `BLOCKED` or `EXPIRED`.
     card_status: &'static str,
     /// `MM/YY`.
     expiry_date: String,
@@ -92,6 +92,23 @@ pub struct RemovedCard {
     pub(super) card_id: String,
     pub(super) removed_at: Timestamp,
     pub(super) message: &'static str,
+}
+
+/// A card that was blocked or unblocked.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HotlistedCard {
+    /// `SUCCESS`.
+    pub(super) status: &'static str,
+    pub(super) card_id: String,
+    /// `BLOCK` or `UNBLOCK`.
+    pub(super) action: &'static str,
+    /// `BLOCKED` or `ACTIVE`.
+    pub(super) card_status: &'static str,
+    pub(super) processed_at: Timestamp,
+    pub(super) message: &'static str,
+    /// When a temporary block ends by itself; null for any other.
+    pub(super) unblock_date: Option<Timestamp>,
 }
 
 impl CardItem {

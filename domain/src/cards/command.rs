@@ -31,6 +31,20 @@ pub enum CardCommand {
         /// How much.
         amount: Amount,
     },
+    /// Let no money be taken from it.
+    Block {
+        /// Why, as the holder says.
+        reason: Option<String>,
+        /// Until when; for good when absent.
+        until: Option<Timestamp>,
+    },
+    /// Let money be taken from it again.
+    Unblock,
+    /// Let money be taken from it again, if it was blocked until now.
+    EndBlock {
+        /// Now.
+        at: Timestamp,
+    },
     /// Keep it no longer.
     Remove,
 }

@@ -1,6 +1,6 @@
 //! Why a card command is refused.
 
-use super::CardExpiry;
+use super::{CardExpiry, CardStatus};
 use crate::kernel::Currency;
 
 crate::rejections! {
@@ -10,6 +10,13 @@ crate::rejections! {
         Unknown: NotFound "NOT_FOUND" = "no such card",
         /// It is linked.
         Exists: Conflict "CARD_EXISTS" = "this card is linked already",
+        /// It was reported lost or stolen.
+        Reported: Conflict "CARD_REPORTED" = "this card was reported lost or stolen",
+        /// Not in this state.
+        InvalidState {
+            /// The state it is in.
+            status: CardStatus => "currentState",
+        }: Conflict "INVALID_STATE" = "the card is {status}",
         /// Nobody issues numbers that begin like this one.
         UnknownBrand: Unprocessable "CARD_NOT_SUPPORTED" = "cards of this kind are not supported",
         /// Its last month is over.

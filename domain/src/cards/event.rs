@@ -1,11 +1,15 @@
 //! What can happen to a card.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::CardExpiry;
-use crate::aggregate::{AggregateEvent, names};
+use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::kernel::{Amount, Currency, Personal, TransactionId, UserId};
+
+/// The task of ending a block that was for a while.
+pub const END_BLOCK: &str = "card.end_block";
 
 /// Events of a card. Each says whose it is, so that a reader needs no other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +21,13 @@ pub enum CardEvent {
     Charged(Charge),
     /// Money that was taken did not arrive: the limits count it no more.
     ChargeReturned(Charge),
+    /// No money can be taken from it.
+    Blocked(Block),
+    /// Money can be taken from it again.
+    Unblocked {
+        /// Whose it is.
+        owner: UserId,
+    },
     /// Its holder keeps it no longer.
     Removed {
         /// Whose it is.
@@ -52,6 +63,22 @@ pub struct Linked {
     pub is_default: bool,
     /// What may be taken from it.
     pub limits: CardLimits,
+}
+
+/// That, and why, no money can be taken from a card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Whose it is.
+    pub owner: UserId,
+    /// Why, as the holder says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Until when; until somebody unblocks it when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// Whether nothing unblocks it: it is lost or stolen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_final: bool,
 }
 
 /// What may be taken from a card. Sums in minor units of `currency`.
@@ -97,6 +124,8 @@ crate::spelled! {
     pub enum CardStatus {
         /// It can.
         Active = "ACTIVE",
+        /// Its holder does not want it to be.
+        Blocked = "BLOCKED",
         /// Its last month is over.
         Expired = "EXPIRED",
     }
@@ -109,7 +138,8 @@ impl CardEvent {
         match self {
             Self::Linked(card) => card.owner,
             Self::Charged(charge) | Self::ChargeReturned(charge) => charge.owner,
-            Self::Removed { owner } => *owner,
+            Self::Blocked(block) => block.owner,
+            Self::Unblocked { owner } | Self::Removed { owner } => *owner,
         }
     }
 }
@@ -119,6 +149,17 @@ impl AggregateEvent for CardEvent {
         Linked = "card.linked",
         Charged = "card.charged",
         ChargeReturned = "card.charge_returned",
+        Blocked = "card.blocked",
+        Unblocked = "card.unblocked",
         Removed = "card.removed",
+    }
+
+    fn dues(&self) -> Vec<Due> {
+        let due = |when| vec![Due { task: END_BLOCK, when }];
+        match self {
+            Self::Blocked(Block { until: Some(until), .. }) => due(When::At(*until)),
+            Self::Unblocked { .. } | Self::Removed { .. } => due(When::Never),
+            Self::Blocked(_) | Self::Linked(_) | Self::Charged(_) | Self::ChargeReturned(_) => Vec::new(),
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! Cards: those of other banks that customers link to bring money from.
 //!
 //! ```text
-//!   Absent --link--> Active --remove--> Removed --link--> Active
+//!   Absent --link--> Active --block--> Blocked --unblock, or its time is over--> Active
+//!   Active, Blocked --remove--> Removed --link--> Active
 //! ```
+//!
+//! A card that was reported lost or stolen stays blocked, and does not come back once it is removed.
 //!
 //! A card that comes back is the same card, with what was spent on it: removing and linking does not renew its limits.
 
@@ -18,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::CardCommand;
 pub use error::CardError;
-pub use event::{CardEvent, CardLimits, CardStatus, CardType, Charge, Linked};
+pub use event::{Block, CardEvent, CardLimits, CardStatus, CardType, Charge, END_BLOCK, Linked};
 pub use number::{CardExpiry, CardNumber, MalformedCardNumber, MalformedExpiry, masked};
 
 use crate::aggregate::Aggregate;
@@ -33,6 +36,13 @@ pub enum Card {
     Absent,
     /// Money can be taken from it.
     Active(Held),
+    /// No money can be taken from it.
+    Blocked {
+        /// The card.
+        held: Held,
+        /// Until when; until somebody unblocks it when absent.
+        until: Option<Timestamp>,
+    },
     /// Its holder keeps it no longer.
     Removed(Held),
 }
@@ -50,6 +60,17 @@ pub struct Held {
     pub limits: CardLimits,
     /// What was taken from it.
     pub spent: Spent,
+    /// Whether it was reported lost or stolen.
+    pub is_reported: bool,
+}
+
+/// Reasons to block a card for good.
+const REPORTS: [&str; 2] = ["LOST", "STOLEN"];
+
+/// Whether the reason says that the card is in other hands.
+#[must_use]
+pub fn is_report(reason: &str) -> bool {
+    REPORTS.iter().any(|report| reason.trim().eq_ignore_ascii_case(report))
 }
 
 impl Card {
@@ -57,7 +78,7 @@ impl Card {
     const fn held(&self) -> Option<&Held> {
         match self {
             Self::Absent => None,
-            Self::Active(held) | Self::Removed(held) => Some(held),
+            Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held) => Some(held),
         }
     }
 
@@ -66,14 +87,29 @@ impl Card {
     pub const fn kept(&self) -> Option<&Held> {
         match self {
             Self::Absent | Self::Removed(_) => None,
-            Self::Active(held) => Some(held),
+            Self::Active(held) | Self::Blocked { held, .. } => Some(held),
+        }
+    }
+
+    const fn refuse(&self) -> CardError {
+        match self {
+            Self::Absent | Self::Removed(_) => CardError::Unknown,
+            Self::Active(_) => CardError::InvalidState { status: CardStatus::Active },
+            Self::Blocked { .. } => CardError::InvalidState { status: CardStatus::Blocked },
+        }
+    }
+
+    fn into_held(self) -> Option<Held> {
+        match self {
+            Self::Absent => None,
+            Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held) => Some(held),
         }
     }
 
     fn with(mut self, change: impl FnOnce(&mut Held)) -> Self {
         match &mut self {
             Self::Absent => {}
-            Self::Active(held) | Self::Removed(held) => change(held),
+            Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held) => change(held),
         }
         self
     }
@@ -142,21 +178,45 @@ impl Aggregate for Card {
 
     fn decide(&self, command: CardCommand) -> Result<Vec<CardEvent>, CardError> {
         match (self, command) {
+            (Self::Removed(held), CardCommand::Link { .. }) if held.is_reported => Err(CardError::Reported),
             (Self::Absent | Self::Removed(_), CardCommand::Link { card, at }) => {
                 check_expiry(card.expiry, at)?;
                 Ok(vec![CardEvent::Linked(card)])
             }
-            (Self::Active(_), CardCommand::Link { .. }) => Err(CardError::Exists),
+            (Self::Active(_) | Self::Blocked { .. }, CardCommand::Link { .. }) => Err(CardError::Exists),
             (Self::Active(held), CardCommand::Charge { transaction_id, amount, currency }) => {
                 Ok(vec![held.charge(transaction_id, amount, currency)?])
             }
             (
-                Self::Active(held) | Self::Removed(held),
+                Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held),
                 CardCommand::ReturnCharge { transaction_id, amount },
             ) => Ok(vec![held.give_back(transaction_id, amount)]),
-            (Self::Active(held), CardCommand::Remove) => Ok(vec![CardEvent::Removed { owner: held.owner }]),
-            (Self::Absent | Self::Removed(_), CardCommand::Charge { .. } | CardCommand::Remove)
-            | (Self::Absent, CardCommand::ReturnCharge { .. }) => Err(CardError::Unknown),
+            (Self::Active(held), CardCommand::Block { reason, until }) => {
+                let is_final = reason.as_deref().is_some_and(is_report);
+                let until = until.filter(|_| !is_final);
+                Ok(vec![CardEvent::Blocked(Block { owner: held.owner, reason, until, is_final })])
+            }
+            (Self::Blocked { held, .. }, CardCommand::Unblock) if !held.is_reported => {
+                Ok(vec![CardEvent::Unblocked { owner: held.owner }])
+            }
+            (Self::Blocked { held, until: Some(until) }, CardCommand::EndBlock { at }) if *until <= at => {
+                Ok(vec![CardEvent::Unblocked { owner: held.owner }])
+            }
+            // Somebody was faster, or has blocked it anew.
+            (_, CardCommand::EndBlock { .. }) => Ok(Vec::new()),
+            (Self::Active(held) | Self::Blocked { held, .. }, CardCommand::Remove) => {
+                Ok(vec![CardEvent::Removed { owner: held.owner }])
+            }
+            (
+                Self::Absent | Self::Blocked { .. } | Self::Removed(_),
+                CardCommand::Charge { .. } | CardCommand::Block { .. },
+            )
+            | (
+                Self::Absent | Self::Active(_) | Self::Blocked { .. } | Self::Removed(_),
+                CardCommand::Unblock,
+            )
+            | (Self::Absent | Self::Removed(_), CardCommand::Remove)
+            | (Self::Absent, CardCommand::ReturnCharge { .. }) => Err(self.refuse()),
         }
     }
 
@@ -169,6 +229,7 @@ impl Aggregate for Card {
                 expiry: card.expiry,
                 limits: card.limits,
                 spent: before.held().map(|held| held.spent).unwrap_or_default(),
+                is_reported: false,
             }),
             CardEvent::Charged(charge) => before.with(|held| {
                 let (today, this_month) = (charge.spent_today, charge.spent_this_month);
@@ -177,10 +238,15 @@ impl Aggregate for Card {
             CardEvent::ChargeReturned(charge) => before.with(|held| {
                 (held.spent.today, held.spent.this_month) = (charge.spent_today, charge.spent_this_month);
             }),
-            CardEvent::Removed { .. } => match before {
-                Self::Absent => Self::Absent,
-                Self::Active(held) | Self::Removed(held) => Self::Removed(held),
+            CardEvent::Blocked(block) => match before.into_held() {
+                None => Self::Absent,
+                Some(held) => Self::Blocked {
+                    held: Held { is_reported: held.is_reported || block.is_final, ..held },
+                    until: block.until,
+                },
             },
+            CardEvent::Unblocked { .. } => before.into_held().map_or(Self::Absent, Self::Active),
+            CardEvent::Removed { .. } => before.into_held().map_or(Self::Absent, Self::Removed),
         };
     }
 

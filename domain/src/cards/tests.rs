@@ -139,3 +139,55 @@ fn a_card_is_charged_in_its_own_currency() {
     let command = CardCommand::Charge { transaction_id, amount, currency: "USD".parse().unwrap() };
     given::<Card>(&[CardEvent::Linked(linked("12/26"))]).when(command).then_refused("CURRENCY_MISMATCH");
 }
+
+fn block(reason: &str, until: Option<&str>, is_final: bool) -> CardEvent {
+    let until = until.map(|until| until.parse().unwrap());
+    CardEvent::Blocked(Block { owner: linked("12/26").owner, reason: Some(reason.into()), until, is_final })
+}
+
+#[test]
+fn a_blocked_card_pays_nothing_until_it_is_unblocked() {
+    let unblocked = CardEvent::Unblocked { owner: linked("12/26").owner };
+    let events = [CardEvent::Linked(linked("12/26")), block("Mislaid", None, false), unblocked.clone()];
+    let command = CardCommand::Block { reason: Some("Mislaid".into()), until: None };
+    given::<Card>(&events[..1]).when(command.clone()).then(&events[1..2]);
+    given::<Card>(&events[..1]).when(CardCommand::Unblock).then_refused("INVALID_STATE");
+    given::<Card>(&events[..2]).when(command).then_refused("INVALID_STATE");
+    given::<Card>(&events[..2]).when(charge(DAY, 1)).then_refused("INVALID_STATE");
+    given::<Card>(&events[..2]).when(link("12/26", DAY)).then_refused("CARD_EXISTS");
+    given::<Card>(&events[..2]).when(CardCommand::Unblock).then(&[unblocked]);
+    given::<Card>(&events).when(CardCommand::Unblock).then_refused("INVALID_STATE");
+    given::<Card>(&[]).when(CardCommand::Unblock).then_refused("NOT_FOUND");
+}
+
+#[test]
+fn a_block_for_a_while_ends_when_it_is_over_and_not_before() {
+    let unblocked = CardEvent::Unblocked { owner: linked("12/26").owner };
+    let events = [CardEvent::Linked(linked("12/26")), block("Mislaid", Some(DAY), false), unblocked.clone()];
+    let end = |at: &str| CardCommand::EndBlock { at: at.parse().unwrap() };
+    given::<Card>(&events[..2]).when(end("2026-11-01T09:59:59Z")).then(&[]);
+    given::<Card>(&events[..2]).when(end(DAY)).then(std::slice::from_ref(&unblocked));
+    given::<Card>(&events).when(end(DAY)).then(&[]);
+    // Blocked anew, for good this time.
+    let anew = [events[0].clone(), events[1].clone(), unblocked, block("Mislaid", None, false)];
+    given::<Card>(&anew).when(end(DAY)).then(&[]);
+}
+
+#[test]
+fn a_card_that_was_reported_lost_or_stolen_never_comes_back() {
+    for reason in ["LOST", "stolen"] {
+        let reported = block(reason, None, true);
+        let events = [
+            CardEvent::Linked(linked("12/26")),
+            reported.clone(),
+            CardEvent::Removed { owner: linked("12/26").owner },
+        ];
+        let until = Some(DAY.parse().unwrap());
+        let command = CardCommand::Block { reason: Some(reason.into()), until };
+        given::<Card>(&events[..1]).when(command).then(&[reported]);
+        given::<Card>(&events[..2]).when(CardCommand::Unblock).then_refused("INVALID_STATE");
+        given::<Card>(&events[..2]).when(CardCommand::EndBlock { at: Timestamp::MAX }).then(&[]);
+        given::<Card>(&events[..2]).when(CardCommand::Remove).then(&events[2..]);
+        given::<Card>(&events).when(link("12/28", DAY)).then_refused("CARD_REPORTED");
+    }
+}

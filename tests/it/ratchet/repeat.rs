@@ -79,10 +79,15 @@ pub fn no_tags(world: &mut World) -> BoxFuture<'_, ()> {
 /// The number of the card that the row links.
 pub const NEW_CARD: &str = "5555555555554444";
 
-/// Ada has her card; one that was removed comes back under its id.
+/// Ada has her card, and it is not blocked; one that was removed comes back under its id.
 pub fn card_linked(world: &mut World) -> BoxFuture<'_, ()> {
     let body = json!({"cardNumber": CARD, "expiryDate": "12/60", "cvv": "123"});
-    async move { drop(world.ada.client.post("/v1/cards/external", &body).await) }.boxed()
+    async move {
+        drop(world.ada.client.post("/v1/cards/external", &body).await);
+        let hotlist = format!("/v1/cards/{}/hotlist", world.cards.0);
+        drop(world.ada.client.post(&hotlist, &json!({"action": "UNBLOCK"})).await);
+    }
+    .boxed()
 }
 
 /// Ada has no card of the number that is to be linked.

@@ -384,6 +384,12 @@ fn cards() -> Vec<Row> {
             |_, _| json!({"cardNumber": repeat::NEW_CARD, "expiryDate": "12/60", "cvv": "123", "cardHolderName": "ADA OKAFOR", "cardType": "DEBIT", "issuingBank": "GTBank", "isDefault": true}),
         )
         .after(repeat::no_new_card),
+        own_card(post(
+            "/v1/cards/{cardId}/hotlist",
+            WRITE,
+            Names::Own(Thing::Card),
+            |_, _| json!({"action": "BLOCK", "reason": "Mislaid", "temporary": true, "duration": "P1D"}),
+        )),
         own_card(delete("/v1/cards/{cardId}", WRITE, Names::Own(Thing::Card))),
     ]
 }
