@@ -51,18 +51,6 @@ async fn balances(person: &Person) -> (i64, i64) {
     (answer.number_at("ledgerBalance"), answer.number_at("availableBalance"))
 }
 
-/// Lets time pass, and what is due by then be done.
-async fn later(bank: &Bank, seconds: i64) {
-    bank.advance(SignedDuration::from_secs(seconds));
-    bank.app.processes.run_due().await.unwrap();
-}
-
-/// The balance of the account in which card payments wait.
-async fn in_settlement(bank: &Bank) -> i64 {
-    let sql = "SELECT coalesce(sum(balance), 0)::bigint FROM ledger_accounts WHERE account = 'bank:settlement.cards:NGN'";
-    sqlx::query_scalar(sql).fetch_one(&bank.pool).await.unwrap()
-}
-
 #[tokio::test]
 async fn a_card_is_linked_listed_read_and_removed() {
     let bank = Bank::open().await;
@@ -226,13 +214,13 @@ async fn money_from_a_card_is_there_and_cannot_be_spent_until_it_has_arrived() {
         assert_eq!(funded.body[member], value, "{member}");
     }
     assert_eq!(balances(&ada).await, (before + 3_000, available));
-    assert_eq!(in_settlement(&bank).await, -3_000);
+    assert_eq!(bank.internal("settlement.cards").await, -3_000);
     assert!(read(&ada, &id).await.body["lastTransactionDate"].is_string());
     // It arrives, even when the card is the customer's no more.
     remove(&ada, &id).await.is(200);
-    later(&bank, 61).await;
+    bank.later(61).await;
     assert_eq!(balances(&ada).await, (before + 3_000, available + 3_000));
-    assert_eq!((in_settlement(&bank).await, bank.events_of("payment.settled").await), (0, 1));
+    assert_eq!((bank.internal("settlement.cards").await, bank.events_of("payment.settled").await), (0, 1));
     bank.close().await;
 }
 
@@ -293,7 +281,7 @@ async fn twenty_fundings_race_for_a_limit_that_covers_five() {
     }
     bank.caught_up().await;
     assert_eq!(balances(&ada).await, (before + DAILY, available));
-    assert_eq!(in_settlement(&bank).await, -DAILY);
+    assert_eq!(bank.internal("settlement.cards").await, -DAILY);
     // Another card of hers has limits of its own.
     let other = link(&ada, "4242424242424242").await;
     fund(&ada, &other, 1).await.is(201);
@@ -360,7 +348,7 @@ async fn a_blocked_card_pays_nothing_until_it_is_unblocked() {
     let refused = fund(&ada, &id, 100).await.problem(409, "INVALID_STATE");
     assert_eq!(refused.body["currentState"], "BLOCKED");
     hotlist(&ada, &id, block).await.problem(409, "INVALID_STATE");
-    later(&bank, 400 * 24 * 60 * 60).await;
+    bank.later(400 * 24 * 60 * 60).await;
     let ada = bank.ada().await;
     let unblocked = hotlist(&ada, &id, json!({"action": "UNBLOCK"})).await.is(200);
     assert_eq!(
@@ -383,9 +371,9 @@ async fn a_temporary_block_ends_by_itself() {
         // The two are read from the clock one after the other.
         let length = at("unblockDate").duration_since(at("processedAt")).as_secs();
         assert!((length - seconds).abs() <= 1, "{duration}: {length}");
-        later(&bank, seconds - 60).await;
+        bank.later(seconds - 60).await;
         fund(&bank.ada().await, &id, 100).await.problem(409, "INVALID_STATE");
-        later(&bank, 61).await;
+        bank.later(61).await;
         let ada = bank.ada().await;
         bank.caught_up().await;
         assert_eq!(read(&ada, &id).await.is(200).body["cardStatus"], "ACTIVE");
@@ -401,7 +389,7 @@ async fn a_temporary_block_ends_by_itself() {
     }
     remove(&ada, &gone).await.is(200);
     hotlist(&ada, &free, json!({"action": "UNBLOCK"})).await.is(200);
-    later(&bank, 3_700).await;
+    bank.later(3_700).await;
     assert_eq!(bank.events_of("card.unblocked").await, 4);
     for (body, pointer) in [
         (json!({"action": "BLOCK", "temporary": true}), "/duration"),
@@ -440,16 +428,16 @@ async fn money_that_does_not_arrive_goes_back_and_the_limit_with_it() {
         let funded = fund(&ada, &id, DAILY).await.is(201);
         assert_eq!(balances(&ada).await, (before + DAILY, available), "{number}");
         fund(&ada, &id, 1).await.problem(422, "LIMIT_EXCEEDED");
-        later(&bank, seconds).await;
+        bank.later(seconds).await;
         let ada = bank.ada().await;
         assert_eq!(balances(&ada).await, (before, available), "{number}");
-        assert_eq!(in_settlement(&bank).await, 0);
+        assert_eq!(bank.internal("settlement.cards").await, 0);
         let told = bank.client().get("/v1/sandbox/messages?to=ada@example.com").await.is(200);
         assert_eq!(told.list_at("messages")[0]["data"]["transactionId"], funded.body["transactionId"]);
         // Given back once, however often the rail is asked.
-        later(&bank, 100).await;
+        bank.later(100).await;
         fund(&ada, &id, DAILY).await.is(201);
-        later(&bank, 100).await;
+        bank.later(100).await;
     }
     assert_eq!(bank.events_of("card.charge_returned").await, 4);
     bank.close().await;
@@ -480,7 +468,7 @@ async fn no_number_and_no_security_code_is_in_any_table_or_answer() {
     answers.push(read(&ada, &id).await.is(200));
     answers.push(ada.client.get("/v1/cards").await.is(200));
     answers.push(fund(&ada, &id, 100).await.is(201));
-    later(&bank, 61).await;
+    bank.later(61).await;
     answers.push(remove(&ada, &id).await.is(200));
     // The search finds what may be there: where the number begins and ends.
     assert_eq!(tables_with(&bank, "\"371449\"").await, ["journal.events"]);
