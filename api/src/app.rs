@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
+use bursar_commands::cards::EndBlocks;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::{Keys, MasterKey};
 use bursar_commands::messages::{Messenger, TellReturned};
@@ -228,7 +229,8 @@ fn rails(config: &Config) -> Rails {
 }
 
 fn processes(journal: &Journal, rails: &Rails, sandbox: Option<&Arc<Sandbox>>) -> Processes {
-    let mut tasks: Vec<Box<dyn Task>> = vec![Box::new(ExecuteRecurrences::new(journal.clone()))];
+    let mut tasks: Vec<Box<dyn Task>> =
+        vec![Box::new(ExecuteRecurrences::new(journal.clone())), Box::new(EndBlocks::new(journal.clone()))];
     if rails.is_some() {
         tasks.push(Box::new(ClearPayments::new(journal.clone(), rails.clone())));
     }

@@ -24,6 +24,7 @@ pub mod banks;
 mod bench;
 pub mod beneficiaries;
 pub mod billers;
+pub mod cards;
 pub mod cli;
 pub mod config;
 pub mod database;

@@ -5,7 +5,8 @@ use aws_lc_rs::{hkdf, hmac};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bursar_domain::Entropy;
-use bursar_domain::kernel::SessionId;
+use bursar_domain::cards::CardNumber;
+use bursar_domain::kernel::{SessionId, UserId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
@@ -54,6 +55,7 @@ pub struct Keys {
     refresh: hmac::Key,
     idempotency: hmac::Key,
     lookup: hmac::Key,
+    card: hmac::Key,
 }
 
 impl Keys {
@@ -68,6 +70,7 @@ impl Keys {
             refresh: key(b"refresh token"),
             idempotency: key(b"idempotency"),
             lookup: key(b"email lookup"),
+            card: key(b"card number"),
         }
     }
 
@@ -120,9 +123,19 @@ impl Keys {
     /// The keyed hash under which a lower-case email address is claimed and found.
     #[must_use]
     pub fn email_lookup(&self, email: &str) -> [u8; 32] {
-        let mut hash = [0; 32];
-        hash.copy_from_slice(hmac::sign(&self.lookup, email.as_bytes()).as_ref());
-        hash
+        whole(&hmac::sign(&self.lookup, email.as_bytes()))
+    }
+
+    /// What stands for a card in the hands of its holder. Without the key it cannot be made from a number, however
+    /// few numbers begin and end like this one; and it does not tell that two people hold the same card.
+    #[must_use]
+    pub fn card_token(&self, holder: UserId, number: &CardNumber) -> [u8; 32] {
+        let mut card = hmac::Context::with_key(&self.card);
+        // An id of a user holds no NUL byte.
+        card.update(holder.to_string().as_bytes());
+        card.update(&[0]);
+        card.update(number.digits().as_bytes());
+        whole(&card.sign())
     }
 }
 
@@ -145,12 +158,7 @@ impl RefreshToken {
     /// SHA-256 of the text, hex: what the log holds.
     #[must_use]
     pub fn hash(&self) -> String {
-        use std::fmt::Write as _;
-        digest(&SHA256, self.text.as_bytes()).as_ref().iter().fold(String::new(), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(digest(&SHA256, self.text.as_bytes()).as_ref())
     }
 }
 
@@ -168,6 +176,23 @@ fn expand(prk: &hkdf::Prk, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
     let filled = prk.expand(&purpose, hkdf::HKDF_SHA256).and_then(|okm| okm.fill(&mut *key));
     debug_assert!(filled.is_ok());
     key
+}
+
+/// Two digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// A tag of HMAC-SHA256: 32 bytes.
+fn whole(tag: &hmac::Tag) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(tag.as_ref());
+    hash
 }
 
 /// The first 16 of at least 16 bytes.
@@ -215,6 +240,19 @@ mod tests {
         let read = keys(1).read_refresh_token(token.as_str()).unwrap();
         assert_eq!((read.session, read.generation, read.hash()), (session(), 3, token.hash()));
         assert_eq!(token.hash().len(), 64);
+    }
+
+    #[test]
+    fn a_card_token_is_a_function_of_holder_number_and_key() {
+        let holder = "usr_0192f0c1a0007000800000000000000a".parse().unwrap();
+        let other = "usr_0192f0c1a0007000800000000000000b".parse().unwrap();
+        let number = "4111111111111111".parse().unwrap();
+        let token = keys(1).card_token(holder, &number);
+        assert_eq!(token, keys(1).card_token(holder, &"4111 1111 1111 1111".parse().unwrap()));
+        assert_ne!(token, keys(2).card_token(holder, &number));
+        assert_ne!(token, keys(1).card_token(other, &number));
+        assert_ne!(token, keys(1).card_token(holder, &"4242424242424242".parse().unwrap()));
+        assert_eq!(hex(&token).len(), 64);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod beneficiaries;
+pub mod cards;
 pub mod disputes;
 pub mod journal;
 pub mod keys;

@@ -3,6 +3,7 @@
 mod sent;
 
 use bursar_domain::beneficiaries::{BeneficiariesCommand, Payee};
+use bursar_domain::cards::CardCommand;
 use bursar_domain::kernel::TransactionId;
 use bursar_domain::ledger::Internal;
 use bursar_domain::payments::{Outside, Pay, PaymentCommand, PaymentError, PaymentKind};
@@ -10,6 +11,7 @@ use bursar_domain::reference::Reference;
 use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
 use crate::beneficiaries::NewBeneficiary;
+use crate::cards::HeldCard;
 pub use sent::{LogSoFar, SentPayment, Stretch};
 
 use crate::journal::Holding;
@@ -161,7 +163,7 @@ pub async fn pay_bill(
     pay_out(journal, context, source, outside, known, fee, transfer).await
 }
 
-/// Brings money from outside into an account, where it is reserved until the rail has it.
+/// Brings money from a mobile wallet into an account, where it is reserved until the rail has it.
 ///
 /// # Errors
 /// `CURRENCY_MISMATCH`, `LIMIT_EXCEEDED`, `INVALID_STATE`, `WRONG_ACCOUNTS`.
@@ -173,19 +175,44 @@ pub async fn fund(
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
     let kind = match &outside {
-        Outside::Card { .. } => PaymentKind::CardFunding,
         Outside::Wallet { .. } => PaymentKind::MwalletFunding,
-        Outside::Bank { .. } | Outside::Biller { .. } => {
+        Outside::Card { .. } | Outside::Bank { .. } | Outside::Biller { .. } => {
             return Err(CommandError::refused(PaymentError::WrongAccounts));
         }
     };
+    let pay = funding(kind, destination, outside, &transfer);
+    make(journal, Unit::new(context), pay, transfer).await
+}
+
+/// Brings money from a card of the caller's into an account of theirs, where it is reserved until the rail has it. The
+/// card's limits count it in the same unit.
+///
+/// # Errors
+/// `NOT_FOUND` for the card, `CARD_EXPIRED`, `CURRENCY_MISMATCH`, `LIMIT_EXCEEDED`, `INVALID_STATE`.
+pub async fn fund_by_card(
+    journal: &Journal,
+    context: Context,
+    destination: &Owned<Holding>,
+    card: &Owned<HeldCard>,
+    transfer: Transfer,
+) -> Result<Committed, CommandError> {
+    let outside = Outside::Card { card_id: card.id.to_string(), masked_number: card.masked_number.clone() };
+    let pay = funding(PaymentKind::CardFunding, destination, outside, &transfer);
+    let id = mint(journal);
+    let Transfer { amount, currency, .. } = transfer;
+    let charge = CardCommand::Charge { transaction_id: id, amount, currency };
+    let unit = Unit::new(context).step_of(card.owner(), card.id, charge);
+    make_as(journal, id, unit, pay, transfer).await
+}
+
+/// A payment from outside.
+fn funding(kind: PaymentKind, destination: &Owned<Holding>, outside: Outside, transfer: &Transfer) -> Pay {
     let settlement = Internal::Settlement(outside.channel()).account(transfer.currency);
-    let pay = Pay {
+    Pay {
         payer: Some(destination.owner()),
         outside: Some(outside),
-        ..moving(kind, settlement, destination.number.clone(), &transfer)
-    };
-    make(journal, Unit::new(context), pay, transfer).await
+        ..moving(kind, settlement, destination.number.clone(), transfer)
+    }
 }
 
 /// Staff: cash handed in at a till.
@@ -246,7 +273,17 @@ async fn make(
     pay: Pay,
     transfer: Transfer,
 ) -> Result<Committed, CommandError> {
-    let id = mint(journal);
+    make_as(journal, mint(journal), unit, pay, transfer).await
+}
+
+/// Makes a payment that others in the unit name.
+async fn make_as(
+    journal: &Journal,
+    id: TransactionId,
+    unit: Unit,
+    pay: Pay,
+    transfer: Transfer,
+) -> Result<Committed, CommandError> {
     let reference = transfer.reference.unwrap_or_else(|| reference_of(id));
     let pay = Pay { narration: transfer.narration, reference, ..pay };
     Ok(journal.submit(unit.create(id, PaymentCommand::Pay(Box::new(pay)))).await?)

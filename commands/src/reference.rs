@@ -26,9 +26,11 @@ const BANKS: Dataset = dataset!("banks");
 const BILLER_CATEGORIES: Dataset = dataset!("biller_categories");
 const BILLERS: Dataset = dataset!("billers");
 const BILLER_ITEMS: Dataset = dataset!("biller_items");
+const CARD_BIN_RANGES: Dataset = dataset!("card_bin_ranges");
 
 /// All of them.
-const DATASETS: [Dataset; 5] = [dataset!("currencies"), BANKS, BILLER_CATEGORIES, BILLERS, BILLER_ITEMS];
+const DATASETS: [Dataset; 6] =
+    [dataset!("currencies"), BANKS, BILLER_CATEGORIES, BILLERS, BILLER_ITEMS, CARD_BIN_RANGES];
 
 /// Data that do not make sense. The tests read the same bytes, so a bank that was tested does not see this.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +54,8 @@ pub enum EmbeddedError {
 /// [`EmbeddedError`].
 pub fn embedded() -> Result<Reference, EmbeddedError> {
     let categories = BILLER_CATEGORIES.read()?;
-    Ok(Reference::new(BANKS.read()?, categories, BILLERS.read()?, BILLER_ITEMS.read()?)?)
+    let reference = Reference::new(BANKS.read()?, categories, BILLERS.read()?, BILLER_ITEMS.read()?)?;
+    Ok(reference.with_cards(CARD_BIN_RANGES.read()?)?)
 }
 
 /// Brings the tables to the version of the files. Those that are in it already are not touched; readers see either all
@@ -120,6 +123,7 @@ mod tests {
         assert_eq!(reference.billers.iter().count(), lines(BILLERS));
         let items = reference.billers.iter().map(|biller| reference.items_of(biller).count());
         assert_eq!(items.sum::<usize>(), lines(BILLER_ITEMS));
+        assert_eq!(reference.card_brands.iter().count(), lines(CARD_BIN_RANGES));
         for category in reference.categories.iter() {
             assert!(reference.billers.iter().any(|b| b.category_code == category.category_code));
         }

@@ -260,4 +260,5 @@ catalogue! {
     Session(sessions),
     Tags(tags),
     User(users),
+    Card(cards),
 }

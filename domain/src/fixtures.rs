@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
+use crate::cards::{Block, CardEvent, CardLimits, CardType, Charge, Linked};
 use crate::codec::{Codec, Stored};
 use crate::disputes::{self, DisputeEvent, DisputeReason};
 use crate::kernel::{
@@ -180,6 +181,37 @@ fn placed() -> Placed {
     Placed { transaction_id: transaction(), tags, notes: Some(Personal::new("With Bola".into())) }
 }
 
+fn card() -> Linked {
+    Linked {
+        owner: user(),
+        token: Personal::new("ab".repeat(32)),
+        bin: "411111".into(),
+        last_four: "1111".into(),
+        brand: "VISA".into(),
+        card_type: CardType::Debit,
+        expiry: "12/30".parse().unwrap(),
+        holder_name: Some(Personal::new("ADA OKAFOR".into())),
+        issuing_bank: Some("Guaranty Trust Bank".into()),
+        is_default: true,
+        limits: CardLimits { currency: Currency::NGN, daily: 20_000_000, monthly: 200_000_000 },
+    }
+}
+
+fn block() -> Block {
+    Block { owner: user(), reason: Some("STOLEN".into()), until: Some(at()), is_final: true }
+}
+
+fn charge() -> Charge {
+    Charge {
+        owner: user(),
+        transaction_id: transaction(),
+        amount: Amount::try_from(2_500).unwrap(),
+        day: jiff::civil::date(2026, 11, 1),
+        spent_today: 2_500,
+        spent_this_month: 7_500,
+    }
+}
+
 fn product() -> ProductTerms {
     ProductTerms {
         name: "Classic Savings".into(),
@@ -229,6 +261,12 @@ fn samples() -> Vec<Event> {
         DisputeEvent::Won { refunded_by: transaction(), note: Some("Not their signature".into()) }.into(),
         DisputeEvent::Lost { note: Some("Paid with their PIN".into()) }.into(),
         DisputeEvent::Withdrawn { reason: Some("It was my brother".into()) }.into(),
+        CardEvent::Linked(Box::new(card())).into(),
+        CardEvent::Charged(charge()).into(),
+        CardEvent::ChargeReturned(charge()).into(),
+        CardEvent::Blocked(block()).into(),
+        CardEvent::Unblocked { owner: user() }.into(),
+        CardEvent::Removed { owner: user() }.into(),
         PaymentEvent::Completed(Box::new(completed())).into(),
         PaymentEvent::Completed(Box::new(bill())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),

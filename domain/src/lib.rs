@@ -18,6 +18,7 @@
 pub mod accounts;
 pub mod aggregate;
 pub mod beneficiaries;
+pub mod cards;
 pub mod catalogue;
 pub mod codec;
 pub mod disputes;

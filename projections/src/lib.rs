@@ -11,6 +11,7 @@
 
 pub mod accounts;
 pub mod beneficiaries;
+pub mod cards;
 mod catalogue;
 mod copy;
 pub mod daily_balances;

@@ -10,6 +10,7 @@ mod tests;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use bursar_domain::Currency;
 use serde::{Deserialize, Serialize};
 
 pub use load::{ConfigError, Loader, reference};
@@ -167,6 +168,18 @@ section! {
 }
 
 section! {
+    /// Cards of other banks that customers bring money from. A card keeps what was set when it was linked.
+    CardsSection {
+        /// The currency they are charged in, ISO 4217.
+        currency: Currency = Currency::NGN,
+        /// What may be taken from one a UTC day, minor units.
+        daily_limit: i64 = 20_000_000,
+        /// What may be taken from one a UTC month, minor units.
+        monthly_limit: i64 = 200_000_000,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -195,6 +208,7 @@ pub struct Config {
     pub journal: JournalSection,
     pub projections: Projections,
     pub rails: Rails,
+    pub cards: CardsSection,
     pub telemetry: Telemetry,
 }
 
@@ -211,6 +225,7 @@ impl Default for Config {
             journal: JournalSection::default(),
             projections: Projections::default(),
             rails: Rails::default(),
+            cards: CardsSection::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -234,6 +249,7 @@ impl Config {
         ("journal", JournalSection::DOCS),
         ("projections", Projections::DOCS),
         ("rails", Rails::DOCS),
+        ("cards", CardsSection::DOCS),
         ("telemetry", Telemetry::DOCS),
     ];
 }

@@ -2,12 +2,13 @@
 
 use axum::extract::State;
 use bursar_commands::accounts;
-use bursar_commands::payments::fund;
-use bursar_commands::users;
+use bursar_commands::payments::{fund, fund_by_card};
+use bursar_commands::{cards, users};
+use bursar_domain::kernel::CardId;
 use bursar_domain::payments::Outside;
 use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
-use super::result::WalletFundingResult;
+use super::result::{CardFundingResult, WalletFundingResult};
 use super::{made, rail, transfer};
 use crate::answer::Answer;
 use crate::app::App;
@@ -35,6 +36,44 @@ request! {
         /// The caller's own reference, not unique; made up when absent.
         reference: Option<Text<140>> = "reference",
     }
+}
+
+request! {
+    /// Money from a card of the caller.
+    CardFunding {
+        /// The card: one of another bank that the caller has linked.
+        card_id: CardId = "cardId",
+        /// The caller's account that is credited.
+        destination_account: AccountNumber = "destinationAccount",
+        /// Minor units.
+        amount: Amount = "amount",
+        /// ISO 4217; card and account must have it.
+        currency: Currency = "currency",
+        /// What it is for.
+        narration: Option<Text<500>> = "narration",
+        /// The caller's own reference, not unique; made up when absent.
+        reference: Option<Text<140>> = "reference",
+    }
+}
+
+/// Funds an account from a card of the caller. `LIMIT_EXCEEDED` names the card's `dailyLimit` or `monthlyLimit` and
+/// what is left of it; money that does not arrive counts against neither.
+#[utoipa::path(
+    post, path = "/v1/payments/fund/via/card", tag = "Payments",
+    params(WriteHeaders), request_body = CardFunding,
+    responses((status = 201, description = "Accepted.", body = CardFundingResult), WriteProblems)
+)]
+pub(super) async fn fund_via_card(
+    State(app): State<App>,
+    write: Write<WriteTransactions, CardFunding>,
+) -> Result<Answer<CardFundingResult>, Problem> {
+    let Write { caller, body, context, .. } = write;
+    rail(&app)?;
+    let card = cards::owned(&app.journal, caller.user(), body.card_id).await?;
+    let destination = accounts::owned(&app.journal, caller.user(), &body.destination_account).await?;
+    let transfer = transfer(body.amount, body.currency, body.narration, body.reference);
+    let committed = fund_by_card(&app.journal, context, &destination, &card, transfer).await?;
+    made(&committed, CardFundingResult::of)
 }
 
 /// Funds an account from a mobile wallet under the caller's own phone number.

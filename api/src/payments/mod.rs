@@ -35,6 +35,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(outgoing::transfer_mwallet))
         .routes(routes!(bills::pay_bill))
         .routes(routes!(funding::fund_by_mwallet))
+        .routes(routes!(funding::fund_via_card))
 }
 
 request! {

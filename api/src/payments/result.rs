@@ -8,6 +8,9 @@ use utoipa::ToSchema;
 
 use super::receipt;
 
+/// What is said of money that came in.
+const FUNDED: &str = "Funding accepted; available once it has arrived";
+
 /// What every payment answers with.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -96,6 +99,18 @@ pub struct WalletFundingResult {
     destination_account: String,
 }
 
+/// Money that came in from a card; reserved until it has arrived.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CardFundingResult {
+    #[serde(flatten)]
+    payment: PaymentResult,
+    card_id: String,
+    /// Masked, but for the last four digits.
+    card_number: String,
+    destination_account: String,
+}
+
 impl PaymentResult {
     pub(super) fn of(recorded: &Recorded, completed: &Completed, message: &'static str) -> Self {
         Self {
@@ -175,15 +190,26 @@ impl BillPaymentResult {
     }
 }
 
+impl CardFundingResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed) -> Self {
+        let (card_id, card_number) = match &completed.outside {
+            Some(Outside::Card { card_id, masked_number }) => (card_id.clone(), masked_number.clone()),
+            _ => Default::default(),
+        };
+        Self {
+            payment: PaymentResult::of(recorded, completed, FUNDED),
+            card_id,
+            card_number,
+            destination_account: completed.destination.to_string(),
+        }
+    }
+}
+
 impl WalletFundingResult {
     pub(super) fn of(recorded: &Recorded, completed: &Completed) -> Self {
         let (wallet_provider, phone_number) = wallet(completed);
         Self {
-            payment: PaymentResult::of(
-                recorded,
-                completed,
-                "Funding accepted; available once it has arrived",
-            ),
+            payment: PaymentResult::of(recorded, completed, FUNDED),
             wallet_provider,
             phone_number,
             destination_account: completed.destination.to_string(),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::{BeneficiaryId, DisputeId, RecurrenceId, TagId, TransactionId};
+use bursar_domain::kernel::{BeneficiaryId, CardId, DisputeId, RecurrenceId, TagId, TransactionId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -74,6 +74,7 @@ segments! {
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
     BillingRef: "billingRef" = "bill",
+    CardId: "cardId" = "card",
     DisputeId: "disputeId" = "dispute",
     RecurrenceId: "recurringId" = "recurrence",
     TagId: "tagId" = "tag",

@@ -4,7 +4,7 @@ use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, Schema, SchemaF
 use utoipa::openapi::{RefOr, Required};
 
 /// Text that `dress` describes further.
-pub(super) fn text(dress: impl FnOnce(ObjectBuilder) -> ObjectBuilder) -> Schema {
+pub fn text(dress: impl FnOnce(ObjectBuilder) -> ObjectBuilder) -> Schema {
     dress(ObjectBuilder::new().schema_type(Type::String)).into()
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bursar_domain::kernel::{
-    BeneficiaryId, DisputeId, IdError, RecurrenceId, Spelled, TagId, TransactionId, UserId, utc_date,
+    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, Spelled, TagId, TransactionId, UserId, utc_date,
 };
 use bursar_domain::{AccountNumber, Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
@@ -329,6 +329,7 @@ macro_rules! ids {
 
 ids! {
     BeneficiaryId: "beneficiary",
+    CardId: "card",
     DisputeId: "dispute",
     RecurrenceId: "recurrence",
     TagId: "tag",

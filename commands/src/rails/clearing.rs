@@ -1,7 +1,8 @@
 //! The process that takes payments to their rail and back.
 
+use bursar_domain::cards::CardCommand;
 use bursar_domain::kernel::TransactionId;
-use bursar_domain::payments::{CLEAR, Payment, PaymentCommand};
+use bursar_domain::payments::{CLEAR, Outside, Payment, PaymentCommand};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -40,8 +41,11 @@ impl ClearPayments {
             Ok(Standing::Settled) => PaymentCommand::Settle,
             Ok(Standing::Refused(reason)) => PaymentCommand::Return { reason },
         };
-        let unit = Unit::new(context(CLEAR, &work.subject, "outcome")).step(&work.subject, outcome);
-        self.journal.submit(unit).await?;
+        let mut unit = Unit::new(context(CLEAR, &work.subject, "outcome"));
+        if let (PaymentCommand::Return { .. }, Some((card, give_back))) = (&outcome, charge(&instruction)) {
+            unit = unit.step(card, give_back);
+        }
+        self.journal.submit(unit.step(&work.subject, outcome)).await?;
         Ok(Done::Finished)
     }
 }
@@ -54,6 +58,13 @@ impl Task for ClearPayments {
     fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>> {
         self.clear(work).boxed()
     }
+}
+
+/// The card that the payment came from, and how it gets back what its limits counted.
+fn charge(instruction: &Instruction) -> Option<(&str, CardCommand)> {
+    let Outside::Card { card_id, .. } = &instruction.outside else { return None };
+    let (transaction_id, amount) = (instruction.end_to_end_id, instruction.payment.amount);
+    Some((card_id, CardCommand::ReturnCharge { transaction_id, amount }))
 }
 
 /// The payment as its rail gets it; none when it is no longer on its way.

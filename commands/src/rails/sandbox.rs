@@ -8,6 +8,9 @@ use jiff::SignedDuration;
 use super::{Instruction, Rail, RailDown, Standing};
 
 /// The ends of account, customer, phone and card numbers that stand for trouble, and what happens to them.
+///
+/// Cards with a good check digit and such an end: 4000 0000 0001 0001, 4000 0000 0000 0002, 4000 0000 0009 0003,
+/// 4000 0000 0008 0004, 4000 0000 0007 0005.
 pub const MAGIC: &[(&str, &str)] = &[
     ("0001", "refused at once: the account is closed"),
     ("0002", "accepted, and returned after the usual delay"),

@@ -67,7 +67,7 @@ impl FromStr for AccountNumber {
 }
 
 /// The Luhn digit that makes `digits` followed by it valid.
-fn luhn_check_digit(digits: &[u8]) -> u8 {
+pub(crate) fn luhn_check_digit(digits: &[u8]) -> u8 {
     let sum: u32 = digits
         .iter()
         .rev()

@@ -81,6 +81,8 @@ macro_rules! ids {
 ids! {
     /// Somebody a customer pays.
     BeneficiaryId = "ben";
+    /// A card, the bank's own or another's.
+    CardId = "card";
     /// A person: customer or staff.
     UserId = "usr";
     /// A login and everything refreshed from it.

@@ -11,9 +11,12 @@ mod spelled;
 pub(crate) mod time;
 
 pub use account_number::AccountNumber;
+pub(crate) use account_number::luhn_check_digit;
 pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
-pub use ids::{BeneficiaryId, DisputeId, IdError, RecurrenceId, SessionId, TagId, TransactionId, UserId};
+pub use ids::{
+    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, SessionId, TagId, TransactionId, UserId,
+};
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, LedgerError, Posting};
-use crate::kernel::{Currency, UserId, month_start, utc_date};
+use super::{Checks, LedgerError, Posting, Spent, Uncounted};
+use crate::kernel::{Currency, UserId, utc_date};
 
 crate::spelled! {
     /// Whether money may move.
@@ -181,32 +181,16 @@ impl LedgerAccount {
     }
 
     fn count_debit(&mut self, posting: &Posting, today: Date) -> Result<(), LedgerError> {
-        let (day, month) = self.spent_before(today);
         let amount = posting.amount.checked_neg().ok_or(LedgerError::Overflow)?;
-        let counted = |limit, allowed: Option<i64>, before: i64| {
-            let after = before.checked_add(amount).ok_or(LedgerError::Overflow)?;
-            match allowed {
-                Some(most) if after > most => Err(LedgerError::LimitExceeded {
-                    account: posting.account.clone(),
-                    limit,
-                    allowed: most,
-                    remaining: most.saturating_sub(before).max(0),
-                }),
-                _ => Ok(after),
+        let before = Spent { on: self.spent_on, today: self.spent_today, this_month: self.spent_this_month };
+        let spent = before.and(amount, today, self.daily_limit, self.monthly_limit);
+        let spent = spent.map_err(|uncounted| match uncounted {
+            Uncounted::Over { limit, allowed, remaining } => {
+                LedgerError::LimitExceeded { account: posting.account.clone(), limit, allowed, remaining }
             }
-        };
-        self.spent_today = counted("dailyLimit", self.daily_limit, day)?;
-        self.spent_this_month = counted("monthlyLimit", self.monthly_limit, month)?;
-        self.spent_on = Some(today);
+            Uncounted::Overflow => LedgerError::Overflow,
+        })?;
+        (self.spent_on, self.spent_today, self.spent_this_month) = (spent.on, spent.today, spent.this_month);
         Ok(())
-    }
-
-    /// Limited debits so far on `today` and in its month, minor units.
-    fn spent_before(&self, today: Date) -> (i64, i64) {
-        match self.spent_on {
-            Some(day) if day == today => (self.spent_today, self.spent_this_month),
-            Some(day) if month_start(day) == month_start(today) => (0, self.spent_this_month),
-            _ => (0, 0),
-        }
     }
 }

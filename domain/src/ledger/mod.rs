@@ -16,6 +16,7 @@ mod account;
 mod chart;
 mod error;
 mod posting;
+mod spending;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ pub use account::{AccountStatus, LedgerAccount, Terms};
 pub use chart::{Channel, Internal};
 pub use error::LedgerError;
 pub use posting::{Posting, Postings};
+pub use spending::{Spent, Uncounted};
 
 use crate::kernel::AccountNumber;
 

@@ -1,5 +1,5 @@
-//! Reference data: what the bank takes from others and looks up, but never changes by an event. Other banks, and
-//! billers with what they sell.
+//! Reference data: what the bank takes from others and looks up, but never changes by an event. Other banks,
+//! billers with what they sell, and what card numbers begin with.
 //!
 //! Rows are made by whoever read them (CSV, a table); here they are checked against each other once, and looked up
 //! from then on in memory.
@@ -7,6 +7,7 @@
 mod banks;
 mod bill;
 mod billers;
+mod card_brands;
 mod dataset;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod tests;
 pub use banks::{Bank, BankError, BankType};
 pub use bill::{Bill, BillError, Offer};
 pub use billers::{Biller, BillerCategory, BillerItem, Pattern, PatternError, Price, PriceError};
+pub use card_brands::{CardBrands, CardRange};
 pub use dataset::{Dataset, Entry};
 
 /// Rows that do not fit together.
@@ -33,6 +35,9 @@ pub enum ReferenceError {
     /// An item is sold in another currency than its biller's.
     #[error("{0} is not in its biller's currency")]
     Currency(String),
+    /// A range of prefixes that no prefix is in.
+    #[error("the range that begins with {0} is not one of prefixes of its length")]
+    Range(String),
 }
 
 /// All reference data that the bank answers from.
@@ -44,6 +49,8 @@ pub struct Reference {
     pub categories: Dataset<BillerCategory>,
     /// Who can be paid bills.
     pub billers: Dataset<Biller>,
+    /// Whose cards have which numbers.
+    pub card_brands: CardBrands,
     items: Dataset<BillerItem>,
 }
 
@@ -62,6 +69,7 @@ impl Reference {
             banks: Dataset::new(banks)?,
             categories: Dataset::new(categories)?,
             billers: Dataset::new(billers)?,
+            card_brands: CardBrands::default(),
             items: Dataset::new(items)?,
         };
         for biller in reference.billers.iter() {
@@ -74,6 +82,14 @@ impl Reference {
             }
         }
         Ok(reference)
+    }
+
+    /// The same with these ranges of card numbers.
+    ///
+    /// # Errors
+    /// [`ReferenceError::Range`].
+    pub fn with_cards(self, ranges: Vec<CardRange>) -> Result<Self, ReferenceError> {
+        Ok(Self { card_brands: CardBrands::new(ranges)?, ..self })
     }
 
     /// What a biller sells, in the order of names.

@@ -52,6 +52,28 @@ fn reference() -> Reference {
     of(&[biller("POWER", true), biller("WATER", true), biller("CLOSED", false)], &items).unwrap()
 }
 
+fn range(brand: &str, start: &str, end: &str) -> Value {
+    json!({
+        "brand_code": brand, "brand_name": brand, "range_start": start, "range_end": end,
+        "prefix_length": start.len(), "pan_lengths": "16|19", "security_code_length": 3,
+    })
+}
+
+#[test]
+fn of_overlapping_ranges_of_card_numbers_the_longest_prefix_is_meant() {
+    let ranges = [range("DISCOVER", "65", "65"), range("VERVE", "650002", "650027"), range("VISA", "4", "4")];
+    let brands = CardBrands::new(rows(&ranges)).unwrap();
+    let brand = |number: &str| brands.of(&number.parse().unwrap()).map(|range| range.brand_code.clone());
+    assert_eq!(brand("6500020000000000").as_deref(), Some("VERVE"));
+    assert_eq!(brand("6500280000000000").as_deref(), Some("DISCOVER"));
+    assert_eq!(brand("4111111111111111").as_deref(), Some("VISA"));
+    assert_eq!(brand("5555555555554444"), None);
+    assert_eq!(brands.iter().next().unwrap().pan_lengths, [16, 19]);
+    for wrong in [range("X", "66", "65"), range("X", "6", "65"), range("X", "6x", "6y")] {
+        assert!(matches!(CardBrands::new(rows(&[wrong])), Err(ReferenceError::Range(_))));
+    }
+}
+
 fn amount(minor: i64) -> Amount {
     minor.try_into().unwrap()
 }

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use super::table::{Row, World, calls, keeps};
+use super::table::{CARD, Row, World, calls, keeps};
 use crate::support::client::Request;
 
 /// Undoes what keeps an operation from succeeding once more.
@@ -71,6 +71,36 @@ pub fn no_tags(world: &mut World) -> BoxFuture<'_, ()> {
         for tag in list.list_at("tags") {
             let path = format!("/v1/transactions/tags/{}", tag["tagId"].as_str().unwrap());
             world.ada.client.delete(&path).await.is(200);
+        }
+    }
+    .boxed()
+}
+
+/// The number of the card that the row links.
+pub const NEW_CARD: &str = "5555555555554444";
+
+/// Ada has her card, and it is not blocked; one that was removed comes back under its id.
+pub fn card_linked(world: &mut World) -> BoxFuture<'_, ()> {
+    let body = json!({"cardNumber": CARD, "expiryDate": "12/60", "cvv": "123"});
+    async move {
+        drop(world.ada.client.post("/v1/cards/external", &body).await);
+        let hotlist = format!("/v1/cards/{}/hotlist", world.cards.0);
+        drop(world.ada.client.post(&hotlist, &json!({"action": "UNBLOCK"})).await);
+    }
+    .boxed()
+}
+
+/// Ada has no card of the number that is to be linked.
+pub fn no_new_card(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        // Another server may have been asked.
+        world.bank.caught_up().await;
+        let list = world.ada.client.get("/v1/cards").await.is(200);
+        for card in list.list_at("cards") {
+            if card["cardNumber"].as_str().unwrap().ends_with(&NEW_CARD[12..]) {
+                let id = card["cardId"].as_str().unwrap();
+                world.ada.client.delete(&format!("/v1/cards/{id}")).await.is(200);
+            }
         }
     }
     .boxed()

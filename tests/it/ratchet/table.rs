@@ -43,6 +43,7 @@ pub enum Thing {
     Dispute,
     Recurrence,
     Transaction,
+    Card,
 }
 
 impl Thing {
@@ -57,6 +58,7 @@ impl Thing {
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
+            Self::Card => "card_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -75,6 +77,7 @@ impl Thing {
             }
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
         }
     }
 }
@@ -118,6 +121,8 @@ pub struct World {
     pub transactions: (String, String),
     /// What can be undone.
     pub undoing: Undoing,
+    /// A card of Ada's, and Bola's of the same number.
+    pub cards: (String, String),
 }
 
 impl World {
@@ -140,6 +145,7 @@ impl World {
         let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
         Self {
             bank,
             ada,
@@ -149,6 +155,7 @@ impl World {
             approver,
             refresh,
             beneficiaries,
+            cards,
             tags,
             bills,
             transactions,
@@ -180,6 +187,15 @@ pub async fn calls(person: &Person) -> String {
     made.text_at("tagId").to_owned()
 }
 
+/// The number of the card that Ada and Bola have.
+pub const CARD: &str = "4242424242424242";
+
+/// Links a card of this number to somebody.
+pub async fn links(person: &Person, number: &str) -> String {
+    let body = json!({"cardNumber": number, "expiryDate": "12/60", "cvv": "123"});
+    person.client.post("/v1/cards/external", &body).await.is(201).text_at("cardId").to_owned()
+}
+
 /// Pays somebody.
 async fn pays(person: &Person, payee: &Person) -> String {
     let paid = person.client.pay(&person.current, &payee.current, 100, "world").await.is(201);
@@ -203,6 +219,7 @@ pub fn rows() -> Vec<Row> {
         accounts(),
         payments(),
         beneficiaries(),
+        cards(),
         banks(),
         billers(),
         transactions(),
@@ -336,6 +353,44 @@ fn payments() -> Vec<Row> {
             OWN_ACCOUNT,
             |_, account| json!({"destinationAccount": account, "phoneNumber": "+2348031000101", "walletProvider": "MTN_MOMO", "amount": 100, "currency": "NGN"}),
         ),
+        Row {
+            own: |world| &world.cards.0,
+            ready: repeat::card_linked,
+            strangers: |world| &world.cards.1,
+            ..post(
+                "/v1/payments/fund/via/card",
+                WRITE,
+                Names::Own(Thing::Card),
+                |world, card| json!({"cardId": card, "destinationAccount": world.ada.current, "amount": 100, "currency": "NGN"}),
+            )
+        },
+    ]
+}
+
+fn cards() -> Vec<Row> {
+    let own_card = |row: Row| Row {
+        own: |world| &world.cards.0,
+        ready: repeat::card_linked,
+        strangers: |world| &world.cards.1,
+        ..row
+    };
+    vec![
+        get("/v1/cards", READ, Names::Nothing),
+        own_card(get("/v1/cards/{cardId}", READ, Names::Own(Thing::Card))),
+        post(
+            "/v1/cards/external",
+            WRITE,
+            Names::Nothing,
+            |_, _| json!({"cardNumber": repeat::NEW_CARD, "expiryDate": "12/60", "cvv": "123", "cardHolderName": "ADA OKAFOR", "cardType": "DEBIT", "issuingBank": "GTBank", "isDefault": true}),
+        )
+        .after(repeat::no_new_card),
+        own_card(post(
+            "/v1/cards/{cardId}/hotlist",
+            WRITE,
+            Names::Own(Thing::Card),
+            |_, _| json!({"action": "BLOCK", "reason": "Mislaid", "temporary": true, "duration": "P1D"}),
+        )),
+        own_card(delete("/v1/cards/{cardId}", WRITE, Names::Own(Thing::Card))),
     ]
 }
 

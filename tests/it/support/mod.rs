@@ -8,6 +8,7 @@ pub mod invariants;
 pub mod payer;
 pub mod process;
 pub mod proxy;
+pub mod secrets;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

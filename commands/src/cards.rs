@@ -1,0 +1,168 @@
+//! Linking cards, blocking and removing them. A card's number and security code come as far as this file and no further.
+
+use bursar_domain::Personal;
+use bursar_domain::cards::{
+    Card, CardCommand, CardError, CardExpiry, CardLimits, CardNumber, CardType, END_BLOCK, Linked, masked,
+};
+use bursar_domain::kernel::{CardId, UserId};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+
+use crate::keys::{Keys, hex};
+use crate::owned::{CommandError, Owned};
+use crate::processes::{self, Done, Task, Work};
+use crate::{Committed, Context, Journal, Unit};
+
+/// The namespace in which cards are claimed, one by each holder.
+const CARD: &str = "card";
+
+/// A card of another bank that a customer wants to link.
+#[derive(Debug, Clone)]
+pub struct NewCard {
+    /// Its full number.
+    pub number: CardNumber,
+    /// The brand's code.
+    pub brand: String,
+    /// Whose money it spends.
+    pub card_type: CardType,
+    /// Until when it is good.
+    pub expiry: CardExpiry,
+    /// The name on it.
+    pub holder_name: Option<String>,
+    /// Who issued it.
+    pub issuing_bank: Option<String>,
+    /// Whether it takes the place of the holder's default.
+    pub is_default: bool,
+    /// What may be taken from it.
+    pub limits: CardLimits,
+}
+
+/// A card that its holder has.
+#[derive(Debug, Clone)]
+pub struct HeldCard {
+    /// Its id.
+    pub id: CardId,
+    /// Its number, all but the last four digits masked.
+    pub masked_number: String,
+}
+
+/// Links a card to its holder. One that they had linked before and removed comes back under its id, with what was
+/// spent on it.
+///
+/// # Errors
+/// `CARD_EXISTS` while it is linked, `CARD_EXPIRED`.
+pub async fn link(
+    journal: &Journal,
+    keys: &Keys,
+    context: Context,
+    owner: UserId,
+    new: NewCard,
+) -> Result<Committed, CommandError> {
+    let token = keys.card_token(owner, &new.number);
+    let card = Box::new(Linked {
+        owner,
+        token: Personal::new(hex(&token)),
+        bin: new.number.bin().to_owned(),
+        last_four: new.number.last_four().to_owned(),
+        brand: new.brand,
+        card_type: new.card_type,
+        expiry: new.expiry,
+        holder_name: new.holder_name.map(Personal::new),
+        issuing_bank: new.issuing_bank,
+        is_default: new.is_default,
+        limits: new.limits,
+    });
+    let link = CardCommand::Link { card, at: journal.sources().clock.now() };
+    let unit = Unit::new(context);
+    let unit = match journal.holder(CARD, &token).await? {
+        Some(id) => unit.step_of(owner, id, link),
+        None => {
+            let id = CardId::mint(journal.sources());
+            unit.create(id, link).claim(CARD, token, id, "CARD_EXISTS")
+        }
+    };
+    Ok(journal.submit(unit).await?)
+}
+
+/// Takes a card from its holder's cards.
+///
+/// # Errors
+/// `NOT_FOUND`.
+pub async fn remove(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    id: CardId,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step_of(owner, id, CardCommand::Remove)).await?)
+}
+
+/// Lets no money be taken from a card: until `until`, until somebody unblocks it, or, when the reason is that it was
+/// lost or stolen, ever again.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is active.
+pub async fn block(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    id: CardId,
+    reason: Option<String>,
+    until: Option<Timestamp>,
+) -> Result<Committed, CommandError> {
+    let block = CardCommand::Block { reason, until };
+    Ok(journal.submit(Unit::new(context).step_of(owner, id, block)).await?)
+}
+
+/// Lets money be taken from a card again.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is blocked, or when it was reported lost or stolen.
+pub async fn unblock(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    id: CardId,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step_of(owner, id, CardCommand::Unblock)).await?)
+}
+
+/// Ends blocks that were for a while.
+pub struct EndBlocks(Journal);
+
+impl EndBlocks {
+    /// The task of this bank.
+    #[must_use]
+    pub const fn new(journal: Journal) -> Self {
+        Self(journal)
+    }
+
+    async fn end(&self, work: &Work) -> Result<Done, CommandError> {
+        let end = CardCommand::EndBlock { at: work.now };
+        let context = processes::context(END_BLOCK, &work.subject, &work.due_at.to_string());
+        self.0.submit(Unit::new(context).step(&work.subject, end)).await?;
+        Ok(Done::Finished)
+    }
+}
+
+impl Task for EndBlocks {
+    fn name(&self) -> &'static str {
+        END_BLOCK
+    }
+
+    fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>> {
+        self.end(work).boxed()
+    }
+}
+
+/// The card `id`, if `owner` has it.
+///
+/// # Errors
+/// `NOT_FOUND` when it does not exist, was removed or is somebody else's; the three cannot be told apart.
+pub async fn owned(journal: &Journal, owner: UserId, id: CardId) -> Result<Owned<HeldCard>, CommandError> {
+    let (card, _) = journal.load::<Card>(&id.to_string()).await?;
+    let held = card.kept().filter(|held| held.owner == owner);
+    let held = held.ok_or_else(|| CommandError::refused(CardError::Unknown))?;
+    Ok(Owned::new(owner, HeldCard { id, masked_number: masked(&held.last_four) }))
+}
