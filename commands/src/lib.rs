@@ -4,6 +4,8 @@
 //!   handler -> accounts::open(bank, context, ..)    a use case: mints ids, hashes secrets, checks ownership
 //!           -> journal.submit(unit)                 one or several commands that stand or fall together
 //!           -> Committed { events, .. }             what the answer is made from
+//!
+//!   schedule -> processes -> journal.submit(unit)   what the bank does by itself: a rail has answered, a day has come
 //! ```
 //!
 //! One file of use cases per noun; the [`journal`] is the only way anything gets written.

@@ -12,6 +12,7 @@
 mod accept;
 mod body;
 mod fields;
+mod names;
 mod path;
 mod query;
 mod range;
@@ -28,12 +29,11 @@ use bursar_domain::Position;
 
 pub use accept::{Accept, Representation};
 pub use fields::{Faults, Field, Fields, fault};
+pub use names::{BillerId, BillingRef};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
-pub use values::{
-    BillerId, BillingRef, Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title,
-};
+pub use values::{Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title};
 pub use write::{Submission, Write};
 
 use crate::app::App;

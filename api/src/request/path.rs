@@ -10,8 +10,8 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
+use super::names::{BillerId, BillingRef};
 use super::schema;
-use super::values::{BillerId, BillingRef};
 use crate::app::App;
 use crate::problem::Problem;
 

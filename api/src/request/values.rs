@@ -2,10 +2,8 @@
 
 use std::str::FromStr;
 
-use bursar_domain::kernel::{
-    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, Spelled, TagId, TransactionId, UserId, utc_date,
-};
-use bursar_domain::{AccountNumber, Amount, Currency};
+use bursar_domain::Amount;
+use bursar_domain::kernel::{Spelled, utc_date};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, Type};
@@ -292,101 +290,6 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-impl Field for Currency {
-    fn read(value: Value) -> Result<Self, Faults> {
-        parsed(value, "a currency is three upper-case letters (ISO 4217)")
-    }
-
-    fn schema() -> Schema {
-        schema::text(|text| text.pattern(Some("^[A-Z]{3}$")))
-    }
-}
-
-impl Field for AccountNumber {
-    fn read(value: Value) -> Result<Self, Faults> {
-        parsed(value, "an account number is ten digits, the last one a check digit")
-    }
-
-    fn schema() -> Schema {
-        schema::text(|text| text.pattern(Some("^[0-9]{10}$")))
-    }
-}
-
-/// Ids of the bank's own making.
-macro_rules! ids {
-    ($($id:ty: $thing:literal,)*) => {$(
-        impl Field for $id {
-            fn read(value: Value) -> Result<Self, Faults> {
-                parsed(value, concat!("not the id of a ", $thing))
-            }
-
-            fn schema() -> Schema {
-                schema::text(|text| text.pattern(Some(format!("^{}[0-9a-f]{{32}}$", <$id>::PREFIX))))
-            }
-        }
-    )*};
-}
-
-ids! {
-    BeneficiaryId: "beneficiary",
-    CardId: "card",
-    DisputeId: "dispute",
-    RecurrenceId: "recurrence",
-    TagId: "tag",
-    TransactionId: "transaction",
-    UserId: "user",
-}
-
-/// What a payer calls a bill: its transaction id, or a reference of 1 to 140 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BillingRef(pub String);
-
-impl FromStr for BillingRef {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let fits = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-        if fits { Ok(Self(text.to_owned())) } else { Err(IdError) }
-    }
-}
-
-impl Field for BillingRef {
-    fn read(value: Value) -> Result<Self, Faults> {
-        parsed(value, "not what a bill is called")
-    }
-
-    fn schema() -> Schema {
-        schema::text(|text| text.min_length(Some(1)).max_length(Some(140)))
-    }
-}
-
-/// The id of a biller, which is its code: 1 to 64 letters, digits, `_`, `-` or `.`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BillerId(pub String);
-
-impl FromStr for BillerId {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        if (1..=64).contains(&text.len()) && text.chars().all(fits) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(IdError)
-        }
-    }
-}
-
-impl Field for BillerId {
-    fn read(value: Value) -> Result<Self, Faults> {
-        parsed(value, "not the id of a biller")
-    }
-
-    fn schema() -> Schema {
-        schema::text(|text| text.pattern(Some("^[A-Za-z0-9_.-]{1,64}$")))
-    }
-}
-
 /// A timestamp of RFC 3339, whose years have four digits and which Postgres can hold.
 pub(super) fn timestamp(text: &str) -> Option<Timestamp> {
     text.parse().ok().filter(|at| utc_date(*at).year() > 0)
@@ -416,7 +319,7 @@ impl Field for SignedDuration {
     }
 }
 
-fn parsed<T: FromStr>(value: Value, expected: &str) -> Result<T, Faults> {
+pub(super) fn parsed<T: FromStr>(value: Value, expected: &str) -> Result<T, Faults> {
     string(value)?.parse().map_err(|_| fault("MALFORMED", expected))
 }
 

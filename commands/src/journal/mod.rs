@@ -4,19 +4,34 @@
 //! and appends each batch in one transaction that owns the head of the log. Positions are therefore gapless
 //! and in commit order, with any number of server processes on one database.
 //!
+//! ```text
+//!   submit(unit) --> queue --> sequencer, one task a process
+//!                                |  BEGIN, lock the head           1st round trip; others wait here
+//!                                |  catch up with other processes  only when the head has moved
+//!                                |  plan: each unit in turn        in memory: aggregates decide, the ledger accepts,
+//!                                |                                 events get positions, a refusal leaves nothing
+//!                                |  append                         2nd: events, balances, keys, claims, due work, head
+//!                                |  COMMIT                         3rd; its loss is resolved, never guessed
+//!                                v
+//!   Committed <-- answers, observers, waiting readers
+//! ```
+//!
 //! | file | what it holds |
 //! |---|---|
 //! | `unit` | what is asked and what is answered |
 //! | `sequencer` | the loop: lock, catch up, decide, append, commit, publish; lost commits resolved |
 //! | `plan` | deciding a batch in memory |
 //! | `cache` | what is remembered: committed, batch, unit |
-//! | `store`, `read`, `append.sql` | the SQL |
+//! | `store`, `columns`, `append.sql` | the writing SQL |
+//! | `read`, `lookup` | the reading SQL, and what use cases ask before they submit |
 //! | `event_store` | the same journal as a cqrs-es `EventStore` |
 //!
 //! A journal is a value, and a Postgres schema: connections carry its name in `search_path`.
 
 mod cache;
+mod columns;
 mod event_store;
+mod lookup;
 mod plan;
 pub(crate) mod read;
 mod sequencer;
@@ -38,6 +53,7 @@ use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
+pub use lookup::Holding;
 pub use settings::{agree, recall, remember};
 pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
 
@@ -137,17 +153,6 @@ impl Observers {
             observer.recorded(events);
         }
     }
-}
-
-/// A customer account somebody holds. Owner and currency of an account never change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holding {
-    /// Its number.
-    pub number: AccountNumber,
-    /// Who holds it.
-    pub owner: UserId,
-    /// Its currency.
-    pub currency: Currency,
 }
 
 /// A handle to one journal; clones share it.
@@ -255,79 +260,6 @@ impl Journal {
             mpsc::error::TrySendError::Full(_) => SubmitError::Busy,
             mpsc::error::TrySendError::Closed(_) => SubmitError::Unavailable,
         })
-    }
-
-    /// The aggregate and its version, folded from the log; version 0 when nothing has happened to it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn load<A>(&self, id: &str) -> Result<(A, i64), StoreError>
-    where
-        A: Aggregate + TryFrom<State>,
-    {
-        let mut version = 0;
-        let mut state: Option<State> = None;
-        for recorded in read::streams(&self.0.pool, &self.0.codec, &[A::TYPE], &[id]).await? {
-            state.get_or_insert_with(|| recorded.stream.kind.fresh()).evolve(&recorded.event);
-            version = recorded.sequence;
-        }
-        let wrong_noun = |_| StoreError::Damaged(format!("{} {id}", A::TYPE));
-        Ok((state.map_or(Ok(A::default()), |state| A::try_from(state).map_err(wrong_noun))?, version))
-    }
-
-    /// The aggregate id of whoever claimed the value, if anybody did.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn holder(&self, namespace: &str, hash: &[u8; 32]) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query_scalar!(
-            "SELECT holder FROM claims WHERE namespace = $1 AND hash = $2",
-            namespace,
-            hash.as_slice()
-        );
-        Ok(query.fetch_optional(&self.0.pool).await?)
-    }
-
-    /// The account, if `owner` holds it. An account of somebody else and no account at all are the same answer.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn owned_account(
-        &self,
-        owner: UserId,
-        number: &AccountNumber,
-    ) -> Result<Option<Holding>, StoreError> {
-        let key = (owner, number.clone());
-        if let Some(holding) = self.holdings().get(&key) {
-            return Ok(Some(holding.clone()));
-        }
-        let currency = sqlx::query_scalar!(
-            "SELECT currency FROM ledger_accounts WHERE account = $1 AND owner = $2",
-            number.as_str(),
-            owner.to_string(),
-        )
-        .fetch_optional(&self.0.pool)
-        .await?;
-        let Some(currency) = currency else { return Ok(None) };
-        let currency = currency
-            .parse()
-            .map_err(|_| StoreError::Damaged(format!("currency of ledger account {number}")))?;
-        let holding = Holding { number: number.clone(), owner, currency };
-        self.holdings().put(key, holding.clone());
-        Ok(Some(holding))
-    }
-
-    fn holdings(&self) -> std::sync::MutexGuard<'_, LruCache<(UserId, AccountNumber), Holding>> {
-        self.0.holdings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What the ledger knows of an account.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn ledger_account(&self, number: &AccountNumber) -> Result<Option<LedgerAccount>, StoreError> {
-        let mut found = read::ledger_accounts(&self.0.pool, &[number.as_str()]).await?;
-        Ok(found.pop().map(|(_, account)| account))
     }
 
     /// The position of the last event, whichever process wrote it.

@@ -3,7 +3,7 @@
 use bursar_domain::codec::{Codec, Stored};
 use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Position, Recorded};
-use sqlx::PgExecutor;
+use sqlx::{PgConnection, PgExecutor};
 
 use super::StoreError;
 
@@ -34,6 +34,24 @@ impl EventRow {
             metadata: &self.metadata,
         })?)
     }
+}
+
+/// Those events of a page that can be read. What the others changed is not known, so nothing may be remembered; what
+/// they say concerns only whoever asks for their streams.
+pub(super) async fn readable(
+    connection: &mut PgConnection,
+    codec: &Codec,
+    after: Position,
+    through: Position,
+) -> Result<Vec<Recorded>, StoreError> {
+    let mut events = Vec::new();
+    for position in after..through {
+        match range(&mut *connection, codec, position, position + 1).await {
+            Err(StoreError::Unreadable(_)) => {}
+            page => events.extend(page?),
+        }
+    }
+    Ok(events)
 }
 
 /// The events of the streams (kinds[i], ids[i]), each stream in order.

@@ -259,7 +259,7 @@ impl Sequencer {
                 Err(StoreError::Unreadable(event)) => {
                     tracing::error!(%event, "another process wrote what this version cannot read");
                     self.memory.clear();
-                    readable(connection, &self.codec, after, through).await?
+                    read::readable(connection, &self.codec, after, through).await?
                 }
                 read => read?,
             };
@@ -371,24 +371,6 @@ fn count(outcomes: &[Outcome]) {
         let units = outcomes.iter().filter(|one| counts(one)).count();
         metrics::counter!("bursar_commands_total", "outcome" => outcome).increment(units as u64);
     }
-}
-
-/// Those events of a page that can be read. What the others changed is not known, so nothing may be remembered; what
-/// they say concerns only whoever asks for their streams.
-async fn readable(
-    connection: &mut PgConnection,
-    codec: &Codec,
-    after: Position,
-    through: Position,
-) -> Result<Vec<Recorded>, StoreError> {
-    let mut events = Vec::new();
-    for position in after..through {
-        match read::range(&mut *connection, codec, position, position + 1).await {
-            Err(StoreError::Unreadable(_)) => {}
-            read => events.extend(read?),
-        }
-    }
-    Ok(events)
 }
 
 fn refuse_all(batch: Vec<Queued>) {

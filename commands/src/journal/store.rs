@@ -16,6 +16,7 @@ use jiff_sqlx::ToSqlx;
 use sqlx::{Executor as _, PgConnection, Row as _};
 
 use super::StoreError;
+use super::columns::{AccountColumns, DueColumns, EventColumns, metadata};
 use super::plan::{KeyRecord, Memory, Misses, Plan, Stream};
 use super::read;
 
@@ -276,118 +277,6 @@ pub(super) async fn append(
         &dropped.subjects as _,
     );
     Ok(known.fetch_all(connection).await?)
-}
-
-/// The events of a batch, a column each.
-#[derive(Default)]
-struct EventColumns<'a> {
-    positions: Vec<i64>,
-    sequences: Vec<i64>,
-    kinds: Vec<&'a str>,
-    ids: Vec<&'a str>,
-    names: Vec<&'a str>,
-    versions: Vec<&'a str>,
-    metadata: Vec<String>,
-}
-
-impl<'a> EventColumns<'a> {
-    fn of(plan: &'a Plan) -> Result<Self, StoreError> {
-        let mut columns = Self::default();
-        for recorded in &plan.events {
-            columns.positions.push(recorded.position);
-            columns.sequences.push(recorded.sequence);
-            columns.kinds.push(recorded.stream.kind.as_str());
-            columns.ids.push(&recorded.stream.id);
-            columns.names.push(recorded.event.name());
-            columns.versions.push(recorded.event.version());
-            columns.metadata.push(metadata(recorded)?);
-        }
-        Ok(columns)
-    }
-}
-
-/// Work that a batch orders or takes back, a column each.
-#[derive(Default)]
-struct DueColumns<'a> {
-    tasks: Vec<&'a str>,
-    subjects: Vec<&'a str>,
-    due: Vec<jiff_sqlx::Timestamp>,
-}
-
-impl<'a> DueColumns<'a> {
-    /// What it orders, and what it takes back.
-    fn of(plan: &'a Plan) -> (Self, Self) {
-        let (mut ordered, mut dropped) = (Self::default(), Self::default());
-        for ((task, subject), at) in &plan.dues {
-            let columns = if at.is_some() { &mut ordered } else { &mut dropped };
-            columns.tasks.push(task);
-            columns.subjects.push(subject);
-            columns.due.extend(at.map(ToSqlx::to_sqlx));
-        }
-        (ordered, dropped)
-    }
-}
-
-fn metadata(recorded: &Recorded) -> Result<String, StoreError> {
-    serde_json::to_string(&recorded.metadata).map_err(|e| sqlx::Error::Encode(Box::new(e)).into())
-}
-
-/// Ledger accounts a batch changed, a column each.
-#[derive(Default)]
-struct AccountColumns<'a> {
-    accounts: Vec<&'a str>,
-    owners: Vec<Option<String>>,
-    currencies: Vec<&'a str>,
-    statuses: Vec<&'a str>,
-    balances: Vec<i64>,
-    holds: Vec<i64>,
-    overdraft_limits: Vec<i64>,
-    minimum_balances: Vec<i64>,
-    maximum_balances: Vec<Option<i64>>,
-    daily_limits: Vec<Option<i64>>,
-    monthly_limits: Vec<Option<i64>>,
-    spent_on: Vec<Option<jiff_sqlx::Date>>,
-    spent_today: Vec<i64>,
-    spent_this_month: Vec<i64>,
-    last_posted_at: Vec<Option<jiff_sqlx::Timestamp>>,
-}
-
-impl<'a> AccountColumns<'a> {
-    /// Those the batch opened, and those it only moved.
-    fn of(memory: &'a Memory) -> (Self, Self) {
-        let (mut opened, mut moved) = (Self::default(), Self::default());
-        for (number, account) in memory.accounts.written() {
-            let Some(account) = account else { continue };
-            if memory.accounts.committed(number).is_some_and(Option::is_some) {
-                moved.push(number, account);
-            } else {
-                opened.push(number, account);
-                opened.push_terms(account);
-            }
-        }
-        (opened, moved)
-    }
-
-    fn push(&mut self, number: &'a AccountNumber, account: &'a LedgerAccount) {
-        self.accounts.push(number.as_str());
-        self.statuses.push(AccountStatus::as_str(account.status));
-        self.balances.push(account.balance);
-        self.holds.push(account.holds);
-        self.spent_on.push(account.spent_on.map(ToSqlx::to_sqlx));
-        self.spent_today.push(account.spent_today);
-        self.spent_this_month.push(account.spent_this_month);
-        self.last_posted_at.push(account.last_posted_at.map(ToSqlx::to_sqlx));
-    }
-
-    fn push_terms(&mut self, account: &'a LedgerAccount) {
-        self.owners.push(account.owner.map(|owner| owner.to_string()));
-        self.currencies.push(account.currency.as_str());
-        self.overdraft_limits.push(account.overdraft_limit);
-        self.minimum_balances.push(account.minimum_balance);
-        self.maximum_balances.push(account.maximum_balance);
-        self.daily_limits.push(account.daily_limit);
-        self.monthly_limits.push(account.monthly_limit);
-    }
 }
 
 /// Whether the batch that begins with `first` is in the log. Waits for a commit still under way.

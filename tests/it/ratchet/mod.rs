@@ -4,8 +4,10 @@
 //! every other test of this file.
 
 mod repeat;
+mod row;
 mod table;
 mod undoing;
+mod world;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,8 +18,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::Bank;
-use table::{Access, Names, Thing};
-pub use table::{Row, World, rows};
+pub use row::Row;
+use row::{Access, Names, Thing};
+pub use table::rows;
+pub use world::World;
 
 /// `METHOD path` of every documented operation.
 fn documented(document: &Value) -> BTreeSet<String> {
@@ -41,7 +45,7 @@ async fn rows_routes_and_document_are_one_set() {
             let known = operations.contains(&format!("{method} {path}"));
             let answer = bank
                 .client()
-                .request(method.clone(), &table::path(path, Thing::Account.unknown()))
+                .request(method.clone(), &row::path(path, Thing::Account.unknown()))
                 .send()
                 .await;
             assert_eq!(answer.status != 405, known, "{method} {path}: {}", answer.text);

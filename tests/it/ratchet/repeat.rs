@@ -4,7 +4,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use super::table::{CARD, Row, World, calls, keeps};
+use super::row::Row;
+use super::world::{CARD, World, calls, keeps};
 use crate::support::client::Request;
 
 /// Undoes what keeps an operation from succeeding once more.

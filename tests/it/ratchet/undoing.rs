@@ -6,7 +6,8 @@ use futures_util::future::BoxFuture;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::table::{Access, Names, READ, Row, Thing, WRITE, World, delete, get, post};
+use super::row::{Access, Names, READ, Row, Thing, WRITE, delete, get, post};
+use super::world::World;
 use crate::support::Person;
 use crate::support::client::transfer;
 

@@ -1,0 +1,109 @@
+//! Types of fields that name something: accounts, currencies, things with an id, billers and bills.
+
+use std::str::FromStr;
+
+use bursar_domain::kernel::{
+    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, TagId, TransactionId, UserId,
+};
+use bursar_domain::{AccountNumber, Currency};
+use serde_json::Value;
+use utoipa::openapi::schema::Schema;
+
+use super::fields::{Faults, Field};
+use super::schema;
+use super::values::parsed;
+
+impl Field for Currency {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "a currency is three upper-case letters (ISO 4217)")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[A-Z]{3}$")))
+    }
+}
+
+impl Field for AccountNumber {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "an account number is ten digits, the last one a check digit")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[0-9]{10}$")))
+    }
+}
+
+/// Ids of the bank's own making.
+macro_rules! ids {
+    ($($id:ty: $thing:literal,)*) => {$(
+        impl Field for $id {
+            fn read(value: Value) -> Result<Self, Faults> {
+                parsed(value, concat!("not the id of a ", $thing))
+            }
+
+            fn schema() -> Schema {
+                schema::text(|text| text.pattern(Some(format!("^{}[0-9a-f]{{32}}$", <$id>::PREFIX))))
+            }
+        }
+    )*};
+}
+
+ids! {
+    BeneficiaryId: "beneficiary",
+    CardId: "card",
+    DisputeId: "dispute",
+    RecurrenceId: "recurrence",
+    TagId: "tag",
+    TransactionId: "transaction",
+    UserId: "user",
+}
+
+/// What a payer calls a bill: its transaction id, or a reference of 1 to 140 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BillingRef(pub String);
+
+impl FromStr for BillingRef {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let fits = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        if fits { Ok(Self(text.to_owned())) } else { Err(IdError) }
+    }
+}
+
+impl Field for BillingRef {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not what a bill is called")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.min_length(Some(1)).max_length(Some(140)))
+    }
+}
+
+/// The id of a biller, which is its code: 1 to 64 letters, digits, `_`, `-` or `.`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BillerId(pub String);
+
+impl FromStr for BillerId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if (1..=64).contains(&text.len()) && text.chars().all(fits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(IdError)
+        }
+    }
+}
+
+impl Field for BillerId {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not the id of a biller")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[A-Za-z0-9_.-]{1,64}$")))
+    }
+}

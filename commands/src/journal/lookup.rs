@@ -1,0 +1,96 @@
+//! What use cases ask of the bank as it is before they submit. The journal decides again, on what is then.
+
+use std::sync::PoisonError;
+
+use bursar_domain::kernel::UserId;
+use bursar_domain::ledger::LedgerAccount;
+use bursar_domain::{AccountNumber, Aggregate, Currency, State};
+use lru::LruCache;
+
+use super::{Journal, StoreError, read};
+
+/// A customer account somebody holds. Owner and currency of an account never change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holding {
+    /// Its number.
+    pub number: AccountNumber,
+    /// Who holds it.
+    pub owner: UserId,
+    /// Its currency.
+    pub currency: Currency,
+}
+
+impl Journal {
+    /// The aggregate and its version, folded from the log; version 0 when nothing has happened to it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn load<A>(&self, id: &str) -> Result<(A, i64), StoreError>
+    where
+        A: Aggregate + TryFrom<State>,
+    {
+        let mut version = 0;
+        let mut state: Option<State> = None;
+        for recorded in read::streams(&self.0.pool, &self.0.codec, &[A::TYPE], &[id]).await? {
+            state.get_or_insert_with(|| recorded.stream.kind.fresh()).evolve(&recorded.event);
+            version = recorded.sequence;
+        }
+        let wrong_noun = |_| StoreError::Damaged(format!("{} {id}", A::TYPE));
+        Ok((state.map_or(Ok(A::default()), |state| A::try_from(state).map_err(wrong_noun))?, version))
+    }
+
+    /// The aggregate id of whoever claimed the value, if anybody did.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn holder(&self, namespace: &str, hash: &[u8; 32]) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar!(
+            "SELECT holder FROM claims WHERE namespace = $1 AND hash = $2",
+            namespace,
+            hash.as_slice()
+        );
+        Ok(query.fetch_optional(&self.0.pool).await?)
+    }
+
+    /// The account, if `owner` holds it. An account of somebody else and no account at all are the same answer.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn owned_account(
+        &self,
+        owner: UserId,
+        number: &AccountNumber,
+    ) -> Result<Option<Holding>, StoreError> {
+        let key = (owner, number.clone());
+        if let Some(holding) = self.holdings().get(&key) {
+            return Ok(Some(holding.clone()));
+        }
+        let currency = sqlx::query_scalar!(
+            "SELECT currency FROM ledger_accounts WHERE account = $1 AND owner = $2",
+            number.as_str(),
+            owner.to_string(),
+        )
+        .fetch_optional(&self.0.pool)
+        .await?;
+        let Some(currency) = currency else { return Ok(None) };
+        let currency = currency
+            .parse()
+            .map_err(|_| StoreError::Damaged(format!("currency of ledger account {number}")))?;
+        let holding = Holding { number: number.clone(), owner, currency };
+        self.holdings().put(key, holding.clone());
+        Ok(Some(holding))
+    }
+
+    fn holdings(&self) -> std::sync::MutexGuard<'_, LruCache<(UserId, AccountNumber), Holding>> {
+        self.0.holdings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the ledger knows of an account.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn ledger_account(&self, number: &AccountNumber) -> Result<Option<LedgerAccount>, StoreError> {
+        let mut found = read::ledger_accounts(&self.0.pool, &[number.as_str()]).await?;
+        Ok(found.pop().map(|(_, account)| account))
+    }
+}

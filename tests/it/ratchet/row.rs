@@ -1,0 +1,168 @@
+//! A row of the ratchet: one operation, and what it can be tried with.
+
+use bursar_domain::kernel::Permission::{self, ReadAccount, WriteTransactions};
+use reqwest::Method;
+use serde_json::Value;
+
+use super::repeat::{self, Ready};
+use super::world::World;
+use crate::support::Client;
+use crate::support::client::{Answer, Request};
+
+pub(super) const READ: Access = Access::Needs(ReadAccount);
+pub(super) const WRITE: Access = Access::Needs(WriteTransactions);
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Public,
+    /// Any token of ours, its session ended or not: enough to log out.
+    Signed,
+    /// Any caller who is logged in.
+    LoggedIn,
+    Needs(Permission),
+}
+
+/// What the operation names, in its path or its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    Nothing,
+    /// Something of the caller's own.
+    Own(Thing),
+    /// Staff: anybody's.
+    Anybodys(Thing),
+    /// Something that is everybody's.
+    Everybodys(Thing),
+}
+
+/// A kind of thing that has an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thing {
+    Account,
+    Beneficiary,
+    Biller,
+    Bill,
+    Tag,
+    Dispute,
+    Recurrence,
+    Transaction,
+    Card,
+}
+
+impl Thing {
+    /// An id that is well-formed and nobody's.
+    pub const fn unknown(self) -> &'static str {
+        match self {
+            Self::Account => "1000000008",
+            Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
+            Self::Biller => "SBX_NONE",
+            Self::Bill => "no-such-bill",
+            Self::Tag => "tag_0192f0c1a00070008000000000000abc",
+            Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
+            Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
+            Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
+            Self::Card => "card_0192f0c1a00070008000000000000abc",
+        }
+    }
+
+    /// Texts that cannot be such an id.
+    pub const fn malformed(self) -> &'static [&'static str] {
+        match self {
+            Self::Account => &["0", "1000000009", "10000000080", "bank:cash:NGN", "%00", "%F0%9F%92%B8"],
+            Self::Beneficiary => {
+                &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
+            }
+            Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Bill => &["%00", "%0A"],
+            Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
+            Self::Transaction => {
+                &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
+            }
+            Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
+        }
+    }
+}
+
+/// One operation.
+pub struct Row {
+    pub method: Method,
+    pub path: &'static str,
+    pub access: Access,
+    pub names: Names,
+    /// A body that is accepted; none for a read. The text is the id it names.
+    pub body: Option<fn(&World, &str) -> Value>,
+    /// The id that a good request names.
+    pub own: fn(&World) -> &str,
+    /// The id of something that is not the caller's.
+    pub strangers: fn(&World) -> &str,
+    /// Whether a repeat of a key must be answered from the log.
+    pub replays: bool,
+    /// What must be done before it can succeed once more.
+    pub ready: Ready,
+}
+
+pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
+    Row {
+        method: Method::GET,
+        path,
+        access,
+        names,
+        body: None,
+        own: |world| &world.ada.current,
+        strangers: |world| &world.bola.current,
+        replays: false,
+        ready: repeat::always,
+    }
+}
+
+pub(super) fn post(path: &'static str, access: Access, names: Names, body: fn(&World, &str) -> Value) -> Row {
+    Row { method: Method::POST, body: Some(body), replays: true, ..get(path, access, names) }
+}
+
+pub(super) fn delete(path: &'static str, access: Access, names: Names) -> Row {
+    Row { method: Method::DELETE, replays: true, ..get(path, access, names) }
+}
+
+impl Row {
+    /// The same row, which `ready` lets succeed once more.
+    pub fn after(self, ready: Ready) -> Self {
+        Self { ready, ..self }
+    }
+
+    /// The path about `id`.
+    pub fn path(&self, id: &str) -> String {
+        path(self.path, id)
+    }
+
+    /// A good request about `id`.
+    pub fn request(&self, client: &Client, world: &World, id: &str) -> Request {
+        let request = client.request(self.method.clone(), &self.path(id)).header("X-Request-Id", "ratchet");
+        match self.body {
+            Some(body) => request.json(&body(world, id)),
+            None => request,
+        }
+    }
+
+    /// A good request by `client`.
+    pub async fn tried_by(&self, client: &Client, world: &World) -> Answer {
+        self.request(client, world, (self.own)(world)).send().await
+    }
+
+    pub fn is_private(&self) -> bool {
+        self.access != Access::Public
+    }
+}
+
+/// A route with `id` in its segment.
+pub fn path(route: &str, id: &str) -> String {
+    let segments = route.split('/').map(|segment| if segment.starts_with('{') { id } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}

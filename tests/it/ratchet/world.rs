@@ -1,0 +1,119 @@
+//! The bank that the operations of the ratchet are tried in.
+
+use bursar_domain::kernel::Permission::DisputeResolve;
+use serde_json::json;
+
+use super::row::{Access, Names, Row};
+use super::undoing::Undoing;
+use crate::support::{Bank, Client, Person};
+
+/// A bank in which every operation can succeed once.
+pub struct World {
+    pub bank: Bank,
+    pub ada: Person,
+    pub bola: Person,
+    pub chidi: Person,
+    pub teller: Person,
+    /// Staff with other powers than the teller's.
+    pub approver: Person,
+    /// The refresh token of a session of Ada's that nothing else uses.
+    pub refresh: String,
+    /// Somebody in Ada's list, and somebody in Bola's.
+    pub beneficiaries: (String, String),
+    /// A tag of Ada's, and one of Bola's.
+    pub tags: (String, String),
+    /// A bill of Ada's, and one of Bola's.
+    pub bills: (String, String),
+    /// A payment of Ada's, and one that is none of her business.
+    pub transactions: (String, String),
+    /// What can be undone.
+    pub undoing: Undoing,
+    /// A card of Ada's, and Bola's of the same number.
+    pub cards: (String, String),
+}
+
+impl World {
+    /// Chidi's savings account is frozen.
+    pub async fn new() -> Self {
+        Self::of(Bank::open().await).await
+    }
+
+    /// The same of a bank that is open.
+    pub async fn of(bank: Bank) -> Self {
+        let (ada, bola, chidi) = (bank.ada().await, bank.bola().await, bank.chidi().await);
+        let teller = bank.teller().await;
+        let freeze = format!("/v1/staff/accounts/{}/freeze", chidi.savings);
+        teller.client.post(&freeze, &json!({"reason": "Court order"})).await.is(200);
+        let session = bank.client().session("ada@example.com", "spare").await;
+        let refresh = session["refreshToken"].as_str().unwrap().to_owned();
+        let beneficiaries = (keeps(&ada, &chidi).await, keeps(&bola, &chidi).await);
+        let tags = (calls(&ada).await, calls(&bola).await);
+        let bills = (bill(&ada).await, bill(&bola).await);
+        let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
+        let approver = bank.approver().await;
+        let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        Self {
+            bank,
+            ada,
+            bola,
+            chidi,
+            teller,
+            approver,
+            refresh,
+            beneficiaries,
+            cards,
+            tags,
+            bills,
+            transactions,
+            undoing,
+        }
+    }
+
+    /// Somebody who may call the operation.
+    pub fn caller(&self, row: &Row) -> Client {
+        match (row.access, row.names) {
+            (Access::Public, _) => self.bank.client(),
+            (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
+            (_, Names::Anybodys(_)) => self.teller.client.clone(),
+            _ => self.ada.client.clone(),
+        }
+    }
+}
+
+/// Puts `payee` into somebody's list.
+pub async fn keeps(person: &Person, payee: &Person) -> String {
+    let body = json!({"accountNumber": payee.savings});
+    let added = person.client.post("/v1/payments/beneficiaries/internal", &body).await.is(201);
+    added.text_at("beneficiaryId").to_owned()
+}
+
+/// Makes a tag.
+pub async fn calls(person: &Person) -> String {
+    let made = person.client.post("/v1/transactions/tags", &json!({"tagName": "World"})).await.is(201);
+    made.text_at("tagId").to_owned()
+}
+
+/// The number of the card that Ada and Bola have.
+pub const CARD: &str = "4242424242424242";
+
+/// Links a card of this number to somebody.
+pub async fn links(person: &Person, number: &str) -> String {
+    let body = json!({"cardNumber": number, "expiryDate": "12/60", "cvv": "123"});
+    person.client.post("/v1/cards/external", &body).await.is(201).text_at("cardId").to_owned()
+}
+
+/// Pays somebody.
+async fn pays(person: &Person, payee: &Person) -> String {
+    let paid = person.client.pay(&person.current, &payee.current, 100, "world").await.is(201);
+    paid.text_at("transactionId").to_owned()
+}
+
+/// Pays a bill.
+async fn bill(person: &Person) -> String {
+    let body = json!({
+        "sourceAccount": person.current, "billerId": "SBX_AIR_ALPHA", "accountNumber": "08031000101",
+        "amount": 10_000, "currency": "NGN",
+    });
+    person.client.post("/v1/payments/bills", &body).await.is(201).text_at("transactionId").to_owned()
+}
