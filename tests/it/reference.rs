@@ -34,6 +34,7 @@ async fn a_new_bank_has_every_dataset_in_its_table() {
         ("biller_categories", 8),
         ("biller_items", 91),
         ("billers", 32),
+        ("card_bin_ranges", 26),
         ("currencies", 178),
     ];
     assert_eq!(loaded(&bank).await, expected.map(|(table, rows)| (table.to_owned(), rows)));
