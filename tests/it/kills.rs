@@ -282,5 +282,13 @@ async fn over_a_power_cut(name: &str, synchronous_commit: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_postgres_that_does_not_wait_for_its_disk_is_found_out() {
     none(&over_a_power_cut("durable", "on").await);
-    red(&over_a_power_cut("forgetful", "off").await, "I5: txn_");
+    let mut found = Vec::new();
+    for _ in 0..5 {
+        found = over_a_power_cut("forgetful", "off").await;
+        // Its writer may have come by just before, every ten seconds.
+        if !found.is_empty() {
+            break;
+        }
+    }
+    red(&found, "I5: txn_");
 }
