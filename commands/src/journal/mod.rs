@@ -45,8 +45,7 @@ use std::time::Duration;
 
 use bursar_domain::codec::{Codec, Unreadable};
 use bursar_domain::kernel::{Sources, UserId};
-use bursar_domain::ledger::LedgerAccount;
-use bursar_domain::{AccountNumber, Aggregate, Currency, Position, Recorded, State};
+use bursar_domain::{AccountNumber, Position, Recorded};
 use lru::LruCache;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};

@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 
 use bursar_domain::codec::Codec;
-use bursar_domain::ledger::{AccountStatus, LedgerAccount};
 use bursar_domain::{AccountNumber, Position, Recorded, StreamId};
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -1,10 +1,11 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
 use bursar_domain::kernel::Permission::AccountOps;
+use reqwest::Method;
 use serde_json::json;
 
 use super::row::{Access, Names, READ, Row, Thing, WRITE, delete, get, post};
-use super::world::{CARD, World};
+use super::world::World;
 use super::{repeat, undoing};
 use crate::support::client::PASSWORD;
 
