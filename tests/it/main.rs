@@ -18,7 +18,7 @@
 //! | T17 | double spend: 8 racers at two servers, money for some | `races::double_spend::eight_racers_spend_what_there_is_and_no_more` | 500 races | `races::double_spend::racers_who_look_at_the_balance_before_they_spend_are_found_out` |
 //! | T19 | A pays B while B pays A, at two servers | `races::crossing::transfers_in_opposite_directions_neither_wait_for_each_other_nor_lose_anything` | 20,480 transfers | `races::crossing::writers_who_lock_one_account_after_the_other_are_found_out` |
 //! | T23 | two writers, one commits slowly, a follower by position | `races::slow_commit::a_follower_by_position_misses_nothing_however_slowly_one_server_commits` | 20,480 events | `races::slow_commit::a_follower_of_a_log_numbered_by_a_sequence_is_found_to_miss_events` |
-//! | T34 | random commands against a bank that fits on a page | `reference_model::the_bank_and_the_reference_agree` | 30 sequences of 50 | `reference_model::a_reference_with_a_wrong_rule_is_found_out` (7 rules) |
+//! | T34 | random commands against a bank that fits on a page | `reference_model::the_bank_and_the_reference_agree` | 30 sequences of 50 | `reference_model::a_reference_with_a_wrong_rule_is_found_out` (10 rules) |
 
 #![allow(
     clippy::unwrap_used,

@@ -158,8 +158,10 @@ impl AggregateEvent for CardEvent {
         let due = |when| vec![Due { task: END_BLOCK, when }];
         match self {
             Self::Blocked(Block { until: Some(until), .. }) => due(When::At(*until)),
-            Self::Unblocked { .. } | Self::Removed { .. } => due(When::Never),
-            Self::Blocked(_) | Self::Linked(_) | Self::Charged(_) | Self::ChargeReturned(_) => Vec::new(),
+            Self::Blocked(Block { until: None, .. }) | Self::Unblocked { .. } | Self::Removed { .. } => {
+                due(When::Never)
+            }
+            Self::Linked(_) | Self::Charged(_) | Self::ChargeReturned(_) => Vec::new(),
         }
     }
 }

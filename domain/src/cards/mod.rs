@@ -141,6 +141,13 @@ impl Held {
         Ok(CardEvent::Charged(self.counted(transaction_id, amount, day, spent)))
     }
 
+    /// Whoever reports a card lost or stolen reports it for good.
+    fn block(&self, reason: Option<String>, until: Option<Timestamp>) -> CardEvent {
+        let is_final = reason.as_deref().is_some_and(is_report);
+        let until = until.filter(|_| !is_final);
+        CardEvent::Blocked(Block { owner: self.owner, reason, until, is_final })
+    }
+
     /// What did not arrive was never taken: a scheme releases the authorisation, and what it counted with it.
     fn give_back(&self, transaction_id: TransactionId, amount: Amount) -> CardEvent {
         let day = utc_date(transaction_id.minted_at());
@@ -191,10 +198,12 @@ impl Aggregate for Card {
                 Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held),
                 CardCommand::ReturnCharge { transaction_id, amount },
             ) => Ok(vec![held.give_back(transaction_id, amount)]),
-            (Self::Active(held), CardCommand::Block { reason, until }) => {
-                let is_final = reason.as_deref().is_some_and(is_report);
-                let until = until.filter(|_| !is_final);
-                Ok(vec![CardEvent::Blocked(Block { owner: held.owner, reason, until, is_final })])
+            (Self::Active(held), CardCommand::Block { reason, until }) => Ok(vec![held.block(reason, until)]),
+            // What was blocked for a while may turn out to be stolen.
+            (Self::Blocked { held, .. }, CardCommand::Block { reason, until })
+                if !held.is_reported && reason.as_deref().is_some_and(is_report) =>
+            {
+                Ok(vec![held.block(reason, until)])
             }
             (Self::Blocked { held, .. }, CardCommand::Unblock) if !held.is_reported => {
                 Ok(vec![CardEvent::Unblocked { owner: held.owner }])

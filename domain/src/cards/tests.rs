@@ -184,7 +184,11 @@ fn a_card_that_was_reported_lost_or_stolen_never_comes_back() {
         ];
         let until = Some(DAY.parse().unwrap());
         let command = CardCommand::Block { reason: Some(reason.into()), until };
-        given::<Card>(&events[..1]).when(command).then(&[reported]);
+        given::<Card>(&events[..1]).when(command.clone()).then(std::slice::from_ref(&reported));
+        // Also after it was blocked for a while; once is enough.
+        let mislaid = [events[0].clone(), block("Mislaid", Some(DAY), false)];
+        given::<Card>(&mislaid).when(command.clone()).then(&[reported]);
+        given::<Card>(&events[..2]).when(command).then_refused("INVALID_STATE");
         given::<Card>(&events[..2]).when(CardCommand::Unblock).then_refused("INVALID_STATE");
         given::<Card>(&events[..2]).when(CardCommand::EndBlock { at: Timestamp::MAX }).then(&[]);
         given::<Card>(&events[..2]).when(CardCommand::Remove).then(&events[2..]);
