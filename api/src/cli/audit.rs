@@ -73,10 +73,11 @@ async fn replay(database: &Database) -> Outcome {
 /// The trial balance: one line an account of the bank's own, one for all customers, and the sum.
 fn print(report: &Report) {
     for (currency, lines) in &report.trial_balance {
+        let width = lines.keys().map(String::len).max().unwrap_or(0);
         println!("trial balance, {currency}, minor units");
         for (line, balance) in lines {
-            println!("  {line:<32} {balance:>24}");
+            println!("  {line:<width$} {balance:>24}");
         }
-        println!("  {:<32} {:>24}", "total", report.total(*currency));
+        println!("  {:<width$} {:>24}", "total", report.total(*currency));
     }
 }

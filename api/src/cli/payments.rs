@@ -15,7 +15,7 @@ use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _};
 
 use super::{Bar, Outcome};
-use crate::config::{Config, Rails};
+use crate::config::{BankSection, Config};
 use crate::database::Database;
 use crate::payments::export::{Document, ExportError};
 use crate::request::{day_after, midnight};
@@ -31,8 +31,8 @@ pub(super) enum Command {
     ///
     /// EndToEndId and TxId are the transaction's id without `txn_`, as AcctSvcrRef in a statement. MsgId is a hash of the
     /// payments: the same payments have the same one, however often they are exported. CreDtTm is the time of the last
-    /// event in the log. The codes of this bank and of the clearing system are settings: rails.bank_code,
-    /// rails.bank_name, rails.clearing_system.
+    /// event in the log. Which bank this is and what its clearing system is called are settings: bank.code,
+    /// bank.name, bank.clearing_system.
     ///
     /// Where there is no payment, no document is written: the schema has none without.
     Export(Export),
@@ -92,11 +92,11 @@ async fn write(config: &Config, database: &Database, export: &Export) -> Outcome
         Progress { bar: Bar::new("export"), read: 0, events: range.events().saturating_mul(2) };
     let mut lines = Vec::new();
     if export.out.is_none() {
-        lines.extend(to_stdout(&log, range, &config.rails, &mut progress).await?);
+        lines.extend(to_stdout(&log, range, &config.bank, &mut progress).await?);
     }
     for (path, stretch) in &files {
         let document =
-            Document::begin(&log, *stretch, &config.rails, &mut |events| progress.read(events)).await?;
+            Document::begin(&log, *stretch, &config.bank, &mut |events| progress.read(events)).await?;
         if let Some(document) = document {
             to_file(&document, path, &mut progress)
                 .await
@@ -107,8 +107,6 @@ async fn write(config: &Config, database: &Database, export: &Export) -> Outcome
     progress.bar.finish();
     if lines.is_empty() {
         eprintln!("bursar: there is no payment to write");
-    } else if config.rails.bank_code.is_none() {
-        eprintln!("bursar: rails.bank_code is not set: the payments do not say which bank they come from");
     }
     lines.iter().for_each(|line| eprintln!("{line}"));
     Ok(ExitCode::SUCCESS)
@@ -137,10 +135,10 @@ fn told(document: &Document<'_>) -> String {
 async fn to_stdout(
     log: &LogSoFar<'_>,
     range: Stretch,
-    rails: &Rails,
+    bank: &BankSection,
     progress: &mut Progress,
 ) -> Result<Option<String>, ExportError> {
-    let document = Document::begin(log, range, rails, &mut |events| progress.read(events)).await?;
+    let document = Document::begin(log, range, bank, &mut |events| progress.read(events)).await?;
     let Some(document) = document else { return Ok(None) };
     let mut out = BufWriter::new(std::io::stdout());
     match document.write(&mut out, &mut |events| progress.read(events)).await {

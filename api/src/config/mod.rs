@@ -72,6 +72,8 @@ section! {
         country: String = "NG".to_owned(),
         /// The channels by which its customers send money.
         channels: Vec<String> = vec!["MOBILE_APP".to_owned(), "WEB".to_owned()],
+        /// The name that the banks have agreed on for their clearing system, as exported payments say it.
+        clearing_system: Option<String> = None,
     }
 }
 
@@ -158,12 +160,6 @@ section! {
     Rails {
         /// Seconds until the sandbox rail settles a payment.
         sandbox_delay_seconds: u32 = 60,
-        /// The code by which other banks know this one in the clearing system, as exported payments say it; none to say none.
-        bank_code: Option<String> = None,
-        /// This bank's name, as exported payments say it.
-        bank_name: Option<String> = None,
-        /// The name that the banks have agreed on for their clearing system, as exported payments say it.
-        clearing_system: Option<String> = None,
     }
 }
 

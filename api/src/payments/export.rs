@@ -11,7 +11,7 @@ use bursar_commands::payments::{LogSoFar, SentPayment, Stretch};
 use bursar_domain::kernel::utc_date;
 use bursar_domain::payments::Outside;
 
-use crate::config::Rails;
+use crate::config::BankSection;
 use crate::iso20022::pacs008::{self, ControlTotal, CreditTransfer, Message, Party, Unwritable};
 use crate::iso20022::transaction_reference;
 
@@ -41,7 +41,7 @@ pub enum ExportError {
 pub struct Document<'a> {
     log: &'a LogSoFar<'a>,
     stretch: Stretch,
-    rails: &'a Rails,
+    bank: &'a BankSection,
     message: Message,
 }
 
@@ -54,13 +54,13 @@ impl<'a> Document<'a> {
     pub async fn begin(
         log: &'a LogSoFar<'a>,
         stretch: Stretch,
-        rails: &'a Rails,
+        bank: &'a BankSection,
         read: &mut (dyn FnMut(u64) + Send),
     ) -> Result<Option<Self>, ExportError> {
         let (mut total, mut hash) = (ControlTotal::default(), Context::new(&SHA256));
         for page in stretch.pages() {
             for payment in log.sent(page).await? {
-                let (transfer, bytes) = written(&payment, rails)?;
+                let (transfer, bytes) = written(&payment, bank)?;
                 total.add(&transfer)?;
                 hash.update(&bytes);
             }
@@ -74,10 +74,10 @@ impl<'a> Document<'a> {
             // The same payments have the same name, however often they are exported.
             message_id: hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect(),
             created_at: log.recorded_at(),
-            clearing_system: rails.clearing_system.clone(),
+            clearing_system: bank.clearing_system.clone(),
             total,
         };
-        Ok(Some(Self { log, stretch, rails, message }))
+        Ok(Some(Self { log, stretch, bank, message }))
     }
 
     /// What its payments come to.
@@ -98,7 +98,7 @@ impl<'a> Document<'a> {
         out.write_all(&pacs008::head(&self.message)?)?;
         for page in self.stretch.pages() {
             for payment in self.log.sent(page).await? {
-                out.write_all(&written(&payment, self.rails)?.1)?;
+                out.write_all(&written(&payment, self.bank)?.1)?;
             }
             read(page.events());
         }
@@ -107,8 +107,8 @@ impl<'a> Document<'a> {
     }
 }
 
-fn written(payment: &SentPayment, rails: &Rails) -> Result<(CreditTransfer, Vec<u8>), ExportError> {
-    let transfer = transfer(payment, rails);
+fn written(payment: &SentPayment, bank: &BankSection) -> Result<(CreditTransfer, Vec<u8>), ExportError> {
+    let transfer = transfer(payment, bank);
     match pacs008::transfer(&transfer) {
         Ok(bytes) => Ok((transfer, bytes)),
         Err(source) => Err(ExportError::Payment { payment: payment.id.to_string(), source }),
@@ -116,7 +116,7 @@ fn written(payment: &SentPayment, rails: &Rails) -> Result<(CreditTransfer, Vec<
 }
 
 /// The payment as other banks read of it.
-fn transfer(sent: &SentPayment, rails: &Rails) -> CreditTransfer {
+fn transfer(sent: &SentPayment, bank: &BankSection) -> CreditTransfer {
     let SentPayment { id, accepted_at, settled_at, payer_name, payment } = sent;
     let (bank_code, bank_name) = match &payment.outside {
         Some(Outside::Bank { bank_code, bank_name, .. }) => {
@@ -136,8 +136,8 @@ fn transfer(sent: &SentPayment, rails: &Rails) -> CreditTransfer {
         debtor: Party {
             name: payer_name.or_erased().to_owned(),
             account: payment.source.to_string(),
-            bank_code: rails.bank_code.clone(),
-            bank_name: rails.bank_name.clone(),
+            bank_code: Some(bank.code.clone()),
+            bank_name: Some(bank.name.clone()),
         },
         creditor: Party {
             name: payee.unwrap_or_default(),
