@@ -140,6 +140,9 @@ async fn money_from_a_wallet_is_there_and_cannot_be_spent_until_it_has_arrived()
     bank.later(61).await;
     assert_eq!(balances(&ada).await, (before + 3_000, available + 3_000));
     assert_eq!(bank.internal("settlement.wallet.MTN_MOMO").await, 0);
+    // Nor is there a settlement account for whatever somebody types.
+    let unknown = fund(&ada, 3_000, "MTN_MOMA").await.problem(422, "NOT_OFFERED");
+    assert!(unknown.list_at("walletProviders").contains(&json!("MTN_MOMO")));
     // Somebody else's wallet pays nothing in.
     let bola = bank.bola().await;
     fund(&bola, 3_000, "MTN_MOMO").await.problem(422, "PHONE_NOT_YOURS");

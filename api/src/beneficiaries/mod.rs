@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::auth::{Allowed, Caller, ReadAccount, WriteTransactions};
 use crate::openapi::{ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
+use crate::payments::wallet_provider;
 use crate::problem::Problem;
 use crate::request::{
     BillerId, Code, Conditions, InPath, Nothing, OneOf, Phone, Queried, Search, Text, Write,
@@ -266,7 +267,7 @@ async fn add_wallet_beneficiary(
     let Write { caller, body, context, .. } = write;
     let phone_number = Personal::new(body.phone_number.into());
     let new = NewBeneficiary {
-        payee: Payee::Wallet { provider: body.wallet_provider.into(), phone_number },
+        payee: Payee::Wallet { provider: wallet_provider(&app, body.wallet_provider)?, phone_number },
         name: None,
         institution: None,
         nickname: body.nickname.map(String::from),

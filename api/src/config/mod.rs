@@ -155,11 +155,37 @@ section! {
     }
 }
 
+/// Mobile money in the countries whose banks ship with this one, and around them.
+const WALLET_PROVIDERS: [&str; 20] = [
+    "AIRTEL",
+    "AIRTEL_MONEY",
+    "AIRTELTIGO_MONEY",
+    "CHIPPER",
+    "ECOCASH",
+    "KUDA",
+    "MOMO_PSB",
+    "MPESA",
+    "MTN",
+    "MTN_MOMO",
+    "OPAY",
+    "ORANGE_MONEY",
+    "PAGA",
+    "PALMPAY",
+    "SMARTCASH",
+    "TIGO_PESA",
+    "TKASH",
+    "VODAFONE_CASH",
+    "WAVE",
+    "9PSB",
+];
+
 section! {
     /// The ways money leaves the bank and comes into it.
     Rails {
         /// Seconds until the sandbox rail settles a payment.
         sandbox_delay_seconds: u32 = 60,
+        /// The codes of the wallet providers that the bank works with: each has a settlement account of its own.
+        wallet_providers: Vec<String> = WALLET_PROVIDERS.map(str::to_owned).to_vec(),
     }
 }
 

@@ -9,7 +9,7 @@ use bursar_domain::payments::Outside;
 use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
 use super::result::{CardFundingResult, WalletFundingResult};
-use super::{made, rail, transfer};
+use super::{made, rail, transfer, wallet_provider};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::WriteTransactions;
@@ -91,8 +91,8 @@ pub(super) async fn fund_by_mwallet(
     let destination = accounts::owned(&app.journal, caller.user(), &body.destination_account).await?;
     let phone = String::from(body.phone_number);
     users::own_phone(&app.journal, caller.user(), &phone).await?;
-    let outside =
-        Outside::Wallet { provider: body.wallet_provider.into(), phone_number: Personal::new(phone) };
+    let provider = wallet_provider(&app, body.wallet_provider)?;
+    let outside = Outside::Wallet { provider, phone_number: Personal::new(phone) };
     let transfer = transfer(body.amount, body.currency, body.narration, body.reference);
     let committed = fund(&app.journal, context, &destination, outside, transfer).await?;
     made(&committed, WalletFundingResult::of)

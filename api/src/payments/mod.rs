@@ -23,7 +23,7 @@ use crate::auth::WriteTransactions;
 use crate::openapi::{WriteHeaders, WriteProblems};
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{Text, Write};
+use crate::request::{Code, Text, Write};
 use result::TransferResult;
 
 /// The routes of this area.
@@ -160,6 +160,20 @@ pub(crate) fn payment(committed: &Committed) -> Result<(&Recorded, &Completed), 
         Event::Payment(PaymentEvent::Completed(completed)) => Some(&**completed),
         _ => None,
     })
+}
+
+/// The code of a wallet provider that the bank works with.
+///
+/// # Errors
+/// 422 for any other, with those that it does work with.
+pub(crate) fn wallet_provider(app: &App, named: Code<40>) -> Result<String, Problem> {
+    let offered = &app.config.rails.wallet_providers;
+    if offered.contains(&named.0) {
+        return Ok(named.0);
+    }
+    let detail = "this bank does not work with this wallet provider";
+    let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "NOT_OFFERED", detail);
+    Err(problem.with("walletProviders", offered.clone().into()))
 }
 
 /// The way out of the bank.

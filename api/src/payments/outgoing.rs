@@ -7,7 +7,7 @@ use bursar_domain::payments::Outside;
 use bursar_domain::{AccountNumber, Amount, Currency, Personal};
 
 use super::result::{ExternalTransferResult, WalletTransferResult};
-use super::{known, made, rail, transfer};
+use super::{known, made, rail, transfer, wallet_provider};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::WriteTransactions;
@@ -103,7 +103,7 @@ pub(super) async fn transfer_mwallet(
     let rail = rail(&app)?;
     let source = accounts::owned(&app.journal, caller.user(), &body.source_account).await?;
     let outside = Outside::Wallet {
-        provider: body.wallet_provider.into(),
+        provider: wallet_provider(&app, body.wallet_provider)?,
         phone_number: Personal::new(body.phone_number.into()),
     };
     let known = Known { name: None, save: body.save_as_beneficiary.unwrap_or(false) };
