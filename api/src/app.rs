@@ -20,7 +20,7 @@ use bursar_commands::sessions::Lifetimes;
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Sources;
-use bursar_domain::reference::Reference;
+use bursar_domain::reference::{Choices, Places, Reference};
 use bursar_projections::{Freshness, ModelStatus, Projections};
 use jiff::SignedDuration;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -58,7 +58,11 @@ pub struct Parts {
     pub written: Arc<Written>,
     pub freshness: Freshness,
     /// Banks, billers: what is looked up and never changes.
-    pub reference: Reference,
+    pub reference: &'static Reference,
+    /// Countries, states, cities.
+    pub places: &'static Places,
+    /// Genders, professions, periods: what people choose from.
+    pub choices: &'static Choices,
     /// Only in a test bank.
     pub sandbox: Option<Arc<Sandbox>>,
     /// The way out of the bank, and into it.
@@ -93,7 +97,7 @@ pub enum StartError {
     #[error("the default products cannot be defined: {0}")]
     Products(#[from] CommandError),
     #[error("the reference data: {0}")]
-    Reference(#[from] EmbeddedError),
+    Reference(#[from] &'static EmbeddedError),
     #[error(transparent)]
     Passwords(#[from] HashingFailed),
     #[error(transparent)]
@@ -117,6 +121,7 @@ impl App {
     /// [`StartError`].
     pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
         let Wiring { pool, sources, clock, master_key, codec } = wiring;
+        let lookup = embedded()?;
         let options = JournalOptions {
             queue: config.journal.queue,
             batch_units: config.journal.batch,
@@ -144,7 +149,9 @@ impl App {
             guard: LoginGuard::default(),
             limits: RateLimits::new(&config.limits, Instant::now()),
             written,
-            reference: embedded()?,
+            reference: &lookup.reference,
+            places: &lookup.places,
+            choices: &lookup.choices,
             freshness: projections.freshness(),
             sandbox,
             rails,

@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`datasets`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
@@ -28,6 +28,7 @@ pub mod cards;
 pub mod cli;
 pub mod config;
 pub mod database;
+pub mod datasets;
 pub mod demo;
 pub mod edge;
 pub mod iso20022;

@@ -4,8 +4,10 @@
 //! line in [`DATASETS`]. What the bank looks up itself is in the [`Reference`] as well, from the same bytes, so that an
 //! answer needs no database.
 
+use std::sync::LazyLock;
+
 use aws_lc_rs::digest::{SHA256, digest};
-use bursar_domain::reference::{Reference, ReferenceError};
+use bursar_domain::reference::{Choices, Places, Reference, ReferenceError};
 use serde::de::DeserializeOwned;
 use sqlx::{Connection as _, PgConnection};
 
@@ -27,10 +29,34 @@ const BILLER_CATEGORIES: Dataset = dataset!("biller_categories");
 const BILLERS: Dataset = dataset!("billers");
 const BILLER_ITEMS: Dataset = dataset!("biller_items");
 const CARD_BIN_RANGES: Dataset = dataset!("card_bin_ranges");
+const COUNTRIES: Dataset = dataset!("countries");
+const STATES: Dataset = dataset!("states");
+const CITIES: Dataset = dataset!("cities");
+const GENDERS: Dataset = dataset!("genders");
+const MARITAL_STATUSES: Dataset = dataset!("marital_statuses");
+const PROFESSIONS: Dataset = dataset!("professions");
+const RELATIONSHIPS: Dataset = dataset!("relationships");
+const PERIODS: Dataset = dataset!("periods");
+const LOAN_INTERVALS: Dataset = dataset!("loan_intervals");
 
 /// All of them.
-const DATASETS: [Dataset; 6] =
-    [dataset!("currencies"), BANKS, BILLER_CATEGORIES, BILLERS, BILLER_ITEMS, CARD_BIN_RANGES];
+const DATASETS: [Dataset; 15] = [
+    dataset!("currencies"),
+    BANKS,
+    BILLER_CATEGORIES,
+    BILLERS,
+    BILLER_ITEMS,
+    CARD_BIN_RANGES,
+    COUNTRIES,
+    STATES,
+    CITIES,
+    GENDERS,
+    MARITAL_STATUSES,
+    PROFESSIONS,
+    RELATIONSHIPS,
+    PERIODS,
+    LOAN_INTERVALS,
+];
 
 /// Data that do not make sense. The tests read the same bytes, so a bank that was tested does not see this.
 #[derive(Debug, thiserror::Error)]
@@ -49,13 +75,44 @@ pub enum EmbeddedError {
 }
 
 /// What the bank looks up, from the files it was built with.
+#[derive(Debug)]
+pub struct Lookup {
+    /// What payments and cards are checked against.
+    pub reference: Reference,
+    /// Where people live.
+    pub places: Places,
+    /// What people choose from.
+    pub choices: Choices,
+}
+
+/// Read once a process: cities are many.
+static LOOKUP: LazyLock<Result<Lookup, EmbeddedError>> = LazyLock::new(Lookup::read);
+
+/// What the bank looks up.
 ///
 /// # Errors
 /// [`EmbeddedError`].
-pub fn embedded() -> Result<Reference, EmbeddedError> {
-    let categories = BILLER_CATEGORIES.read()?;
-    let reference = Reference::new(BANKS.read()?, categories, BILLERS.read()?, BILLER_ITEMS.read()?)?;
-    Ok(reference.with_cards(CARD_BIN_RANGES.read()?)?)
+pub fn embedded() -> Result<&'static Lookup, &'static EmbeddedError> {
+    LOOKUP.as_ref()
+}
+
+impl Lookup {
+    fn read() -> Result<Self, EmbeddedError> {
+        let categories = BILLER_CATEGORIES.read()?;
+        let reference = Reference::new(BANKS.read()?, categories, BILLERS.read()?, BILLER_ITEMS.read()?)?;
+        Ok(Self {
+            reference: reference.with_cards(CARD_BIN_RANGES.read()?)?,
+            places: Places::new(COUNTRIES.read()?, STATES.read()?, CITIES.read()?)?,
+            choices: Choices {
+                genders: GENDERS.read()?,
+                marital_statuses: MARITAL_STATUSES.read()?,
+                relationships: RELATIONSHIPS.read()?,
+                professions: PROFESSIONS.read()?,
+                periods: PERIODS.read()?,
+                loan_intervals: LOAN_INTERVALS.read()?,
+            },
+        })
+    }
 }
 
 /// Brings the tables to the version of the files. Those that are in it already are not touched; readers see either all
@@ -117,13 +174,19 @@ mod tests {
 
     #[test]
     fn the_bank_can_look_up_what_it_ships() {
-        let reference = embedded().unwrap();
+        let Lookup { reference, places, choices } = embedded().unwrap();
         let lines = |dataset: Dataset| dataset.csv.lines().count() - 1;
         assert_eq!(reference.banks.iter().count(), lines(BANKS));
         assert_eq!(reference.billers.iter().count(), lines(BILLERS));
         let items = reference.billers.iter().map(|biller| reference.items_of(biller).count());
         assert_eq!(items.sum::<usize>(), lines(BILLER_ITEMS));
         assert_eq!(reference.card_brands.iter().count(), lines(CARD_BIN_RANGES));
+        assert_eq!(places.countries.iter().count(), lines(COUNTRIES));
+        let states = || places.countries.iter().flat_map(|country| places.states_of(country));
+        assert_eq!(states().count(), lines(STATES));
+        // Some cities are in no subdivision that is known.
+        assert!((30_000..lines(CITIES)).contains(&states().map(|s| places.cities_of(s).count()).sum()));
+        assert_eq!(choices.professions.len(), lines(PROFESSIONS));
         for category in reference.categories.iter() {
             assert!(reference.billers.iter().any(|b| b.category_code == category.category_code));
         }

@@ -44,6 +44,7 @@ mod clearing;
 mod command_line;
 mod controls;
 mod costs;
+mod datasets;
 mod disputes;
 mod dropped;
 mod event_store;

@@ -53,7 +53,7 @@ impl<'a> Seed<'a> {
             journal: &app.journal,
             keys: &app.keys,
             passwords: &app.passwords,
-            reference: &app.reference,
+            reference: app.reference,
             processes: &app.processes,
             clock,
         }

@@ -29,7 +29,7 @@ use bursar_domain::Position;
 
 pub use accept::{Accept, Representation};
 pub use fields::{Faults, Field, Fields, fault};
-pub use names::{BillerId, BillingRef};
+pub use names::{BillerId, BillingRef, CountryCode, StateCode};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};

@@ -81,29 +81,45 @@ impl Field for BillingRef {
     }
 }
 
-/// The id of a biller, which is its code: 1 to 64 letters, digits, `_`, `-` or `.`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BillerId(pub String);
+/// Codes that others have made up.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident: $thing:literal,)*) => {$(
+        $(#[$doc])*
+        ///
+        /// 1 to 64 letters, digits, `_`, `-` or `.`.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $code(pub String);
 
-impl FromStr for BillerId {
-    type Err = IdError;
+        impl FromStr for $code {
+            type Err = IdError;
 
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        if (1..=64).contains(&text.len()) && text.chars().all(fits) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(IdError)
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+                if (1..=64).contains(&text.len()) && text.chars().all(fits) {
+                    Ok(Self(text.to_owned()))
+                } else {
+                    Err(IdError)
+                }
+            }
         }
-    }
+
+        impl Field for $code {
+            fn read(value: Value) -> Result<Self, Faults> {
+                parsed(value, concat!("not the code of a ", $thing))
+            }
+
+            fn schema() -> Schema {
+                schema::text(|text| text.pattern(Some("^[A-Za-z0-9_.-]{1,64}$")))
+            }
+        }
+    )*};
 }
 
-impl Field for BillerId {
-    fn read(value: Value) -> Result<Self, Faults> {
-        parsed(value, "not the id of a biller")
-    }
-
-    fn schema() -> Schema {
-        schema::text(|text| text.pattern(Some("^[A-Za-z0-9_.-]{1,64}$")))
-    }
+codes! {
+    /// The id of a biller, which is its code.
+    BillerId: "biller",
+    /// ISO 3166-1 alpha-2.
+    CountryCode: "country",
+    /// ISO 3166-2.
+    StateCode: "state",
 }

@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef};
+use super::names::{BillerId, BillingRef, CountryCode, StateCode};
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -75,8 +75,10 @@ segments! {
     BillerId: "billerId" = "biller",
     BillingRef: "billingRef" = "bill",
     CardId: "cardId" = "card",
+    CountryCode: "countryCode" = "country",
     DisputeId: "disputeId" = "dispute",
     RecurrenceId: "recurringId" = "recurrence",
+    StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
 }

@@ -8,7 +8,9 @@ mod banks;
 mod bill;
 mod billers;
 mod card_brands;
+mod choices;
 mod dataset;
+mod places;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +18,9 @@ pub use banks::{Bank, BankError, BankType};
 pub use bill::{Bill, BillError, Offer};
 pub use billers::{Biller, BillerCategory, BillerItem, Pattern, PatternError, Price, PriceError};
 pub use card_brands::{CardBrands, CardRange};
+pub use choices::{Choice, Choices, LoanInterval, Period, Profession};
 pub use dataset::{Dataset, Entry};
+pub use places::{City, Country, Places, State};
 
 /// Rows that do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -41,6 +41,8 @@ pub enum Thing {
     Account,
     Beneficiary,
     Biller,
+    Country,
+    State,
     Bill,
     Tag,
     Dispute,
@@ -56,6 +58,8 @@ impl Thing {
             Self::Account => "1000000008",
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
+            Self::Country => "ZZ",
+            Self::State => "NG-ZZ",
             Self::Bill => "no-such-bill",
             Self::Tag => "tag_0192f0c1a00070008000000000000abc",
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
@@ -72,7 +76,7 @@ impl Thing {
             Self::Beneficiary => {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
-            Self::Biller => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Bill => &["%00", "%0A"],
             Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
             Self::Transaction => {

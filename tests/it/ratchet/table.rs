@@ -22,6 +22,7 @@ pub fn rows() -> Vec<Row> {
         cards(),
         banks(),
         billers(),
+        datasets(),
         transactions(),
         tags(),
         staff(),
@@ -231,6 +232,27 @@ fn billers() -> Vec<Row> {
             strangers: |world| &world.bills.1,
             ..get("/v1/billers/query/status/{billingRef}", READ, Names::Own(Thing::Bill))
         },
+    ]
+}
+
+fn datasets() -> Vec<Row> {
+    let any = |path| get(path, Access::LoggedIn, Names::Nothing);
+    vec![
+        any("/v1/datasets/countries"),
+        Row {
+            own: |_| "NG",
+            ..get("/v1/datasets/{countryCode}/states", Access::LoggedIn, Names::Everybodys(Thing::Country))
+        },
+        Row {
+            own: |_| "NG-LA",
+            ..get("/v1/datasets/{stateCode}/cities", Access::LoggedIn, Names::Everybodys(Thing::State))
+        },
+        any("/v1/datasets/person/genders"),
+        any("/v1/datasets/person/maritalStatus"),
+        any("/v1/datasets/person/professions"),
+        any("/v1/datasets/person/relationships"),
+        any("/v1/datasets/periods"),
+        any("/v1/datasets/loan/duration"),
     ]
 }
 
