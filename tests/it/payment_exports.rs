@@ -39,7 +39,7 @@ async fn send(client: &Client, body: &Value) -> String {
 async fn export(dir: &Path, arguments: &[&str]) -> Ended {
     let common = ["payments", "export", "--format", "pacs008", "--data-dir", dir.to_str().unwrap()];
     let mut command = bursar(&[&common, arguments].concat());
-    command.env("BURSAR_RAILS_BANK_CODE", "999001").env("BURSAR_RAILS_CLEARING_SYSTEM", "NIP");
+    command.env("BURSAR_BANK_CODE", "999001").env("BURSAR_BANK_CLEARING_SYSTEM", "NIP");
     run(command).await
 }
 
