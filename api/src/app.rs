@@ -238,8 +238,9 @@ fn rails(config: &Config) -> Rails {
 fn processes(journal: &Journal, rails: &Rails, sandbox: Option<&Arc<Sandbox>>) -> Processes {
     let mut tasks: Vec<Box<dyn Task>> =
         vec![Box::new(ExecuteRecurrences::new(journal.clone())), Box::new(EndBlocks::new(journal.clone()))];
-    if rails.is_some() {
-        tasks.push(Box::new(ClearPayments::new(journal.clone(), rails.clone())));
+    // Without a rail, payments on their way wait for a server that has one.
+    if let Some(rail) = rails {
+        tasks.push(Box::new(ClearPayments::new(journal.clone(), Arc::clone(rail))));
     }
     if let Some(sandbox) = sandbox {
         tasks.push(Box::new(TellReturned::new(journal.clone(), Arc::clone(sandbox) as Arc<dyn Messenger>)));

@@ -72,12 +72,10 @@ async fn recall(
     id: TransactionId,
     made: &Made,
 ) -> Result<(), CommandError> {
-    let (Some(rail), Some(outside)) = (rails, made.completed.outside.clone()) else {
+    let instruction = Instruction::of(id, made, journal.sources().clock.now(), 1);
+    let (Some(rail), Some(instruction)) = (rails, instruction) else {
         return Err(CommandError::unavailable());
     };
-    let now = journal.sources().clock.now();
-    let payment = made.completed.clone();
-    let instruction = Instruction { end_to_end_id: id, payment, outside, now, attempt: 1 };
     match rail.recall(&instruction).await {
         Ok(true) => Ok(()),
         // The rail has paid it out, whether we have heard of it or not.

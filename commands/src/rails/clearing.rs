@@ -1,12 +1,14 @@
 //! The process that takes payments to their rail and back.
 
+use std::sync::Arc;
+
 use bursar_domain::cards::CardCommand;
 use bursar_domain::kernel::TransactionId;
 use bursar_domain::payments::{CLEAR, Outside, Payment, PaymentCommand};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use super::{Instruction, Rails, Standing};
+use super::{Instruction, Rail, Standing};
 use crate::owned::CommandError;
 use crate::processes::{Done, Task, Work, context, pause};
 use crate::{Journal, Unit};
@@ -14,21 +16,19 @@ use crate::{Journal, Unit};
 /// Hands payments to the rail until it says what became of them, with the same end-to-end id each time.
 pub struct ClearPayments {
     journal: Journal,
-    rails: Rails,
+    rail: Arc<dyn Rail>,
 }
 
 impl ClearPayments {
     /// The task on this rail.
     #[must_use]
-    pub const fn new(journal: Journal, rails: Rails) -> Self {
-        Self { journal, rails }
+    pub fn new(journal: Journal, rail: Arc<dyn Rail>) -> Self {
+        Self { journal, rail }
     }
 
     async fn clear(&self, work: &Work) -> Result<Done, CommandError> {
-        let (Some(rail), Some(instruction)) = (&self.rails, instruction(&self.journal, work).await?) else {
-            return Ok(Done::Finished);
-        };
-        let outcome = match rail.submit(&instruction).await {
+        let Some(instruction) = instruction(&self.journal, work).await? else { return Ok(Done::Finished) };
+        let outcome = match self.rail.submit(&instruction).await {
             // Whether the rail has it is not known; asking again does no harm.
             Err(down) => {
                 tracing::warn!(payment = work.subject, attempt = work.attempt, "{down}");
@@ -72,12 +72,5 @@ async fn instruction(journal: &Journal, work: &Work) -> Result<Option<Instructio
     let Ok(id) = work.subject.parse::<TransactionId>() else { return Ok(None) };
     let (payment, _) = journal.load::<Payment>(&work.subject).await?;
     let Payment::Clearing(made) = payment else { return Ok(None) };
-    let Some(outside) = made.completed.outside.clone() else { return Ok(None) };
-    Ok(Some(Instruction {
-        end_to_end_id: id,
-        payment: made.completed,
-        outside,
-        now: work.now,
-        attempt: work.attempt,
-    }))
+    Ok(Instruction::of(id, &made, work.now, work.attempt))
 }

@@ -6,7 +6,7 @@ mod sandbox;
 use std::sync::Arc;
 
 use bursar_domain::kernel::TransactionId;
-use bursar_domain::payments::{Completed, Outside};
+use bursar_domain::payments::{Completed, Made, Outside};
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
@@ -29,6 +29,14 @@ pub struct Instruction {
 }
 
 impl Instruction {
+    /// The instruction for a payment that was made; none when nobody outside is at its other end.
+    #[must_use]
+    pub fn of(end_to_end_id: TransactionId, made: &Made, now: Timestamp, attempt: u32) -> Option<Self> {
+        let payment = made.completed.clone();
+        let outside = payment.outside.clone()?;
+        Some(Self { end_to_end_id, payment, outside, now, attempt })
+    }
+
     /// How long ago the payment was made.
     #[must_use]
     pub fn age(&self) -> SignedDuration {
@@ -60,7 +68,7 @@ pub trait Rail: Send + Sync {
     /// Calls a payment back. True when it will not arrive; false when it is too late for that.
     fn recall<'a>(&'a self, instruction: &'a Instruction) -> BoxFuture<'a, Result<bool, RailDown>>;
 
-    /// When a payment made at `now` usually arrives, in words.
+    /// How long a payment usually takes, in words.
     fn delivery_time(&self) -> &str;
 }
 
