@@ -9,7 +9,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
-use crate::records::{Record, Records, list_all};
+use crate::records::{self, Record, Records, equal, list_all};
 use crate::row::named;
 
 /// A dispute. The field names are the table's columns.
@@ -114,8 +114,6 @@ impl SortField for DisputeSort {
 pub struct DisputeFilter {
     /// Only this customer's.
     pub owner: Option<UserId>,
-    /// Only this one.
-    pub dispute_id: Option<DisputeId>,
     /// Only those about this payment.
     pub transaction_id: Option<TransactionId>,
     /// Only those in this state.
@@ -140,15 +138,10 @@ pub async fn filtered(
     let matching = |query: &mut QueryBuilder<'_, Postgres>| {
         let wanted = [
             ("owner", filter.owner.map(|id| id.to_string())),
-            ("dispute_id", filter.dispute_id.map(|id| id.to_string())),
             ("transaction_id", filter.transaction_id.map(|id| id.to_string())),
             ("status", filter.status.map(|status| status.to_string())),
         ];
-        for (column, value) in wanted {
-            if let Some(value) = value {
-                query.push(format!(" AND {column} = ")).push_bind(value);
-            }
-        }
+        equal(query, wanted);
     };
     list_all(pool, matching, &order, page).await
 }
@@ -158,9 +151,8 @@ pub async fn filtered(
 /// # Errors
 /// When the database cannot be read.
 pub async fn find(pool: &PgPool, owner: Option<UserId>, id: DisputeId) -> sqlx::Result<Option<DisputeRow>> {
-    let filter = DisputeFilter { owner, dispute_id: Some(id), ..DisputeFilter::default() };
-    let mut found = filtered(pool, &filter, Sort::default(), Page::default()).await?;
-    Ok(found.items.pop())
+    let found = records::find::<DisputeRow>(pool, &id).await?;
+    Ok(found.filter(|dispute| owner.is_none_or(|owner| dispute.owner == owner)))
 }
 
 /// The read model behind [`filtered`].

@@ -212,6 +212,18 @@ pub(crate) async fn list_all<R: Record>(
     Ok(Paged { items: items.into_iter().map(|Json(row)| row).collect(), total })
 }
 
+/// Adds a condition for each value that is wanted: its column has it.
+pub(crate) fn equal<const N: usize>(
+    query: &mut QueryBuilder<'_, Postgres>,
+    wanted: [(&str, Option<String>); N],
+) {
+    for (column, value) in wanted {
+        if let Some(value) = value {
+            query.push(format!(" AND {column} = ")).push_bind(value);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

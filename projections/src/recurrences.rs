@@ -10,7 +10,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
-use crate::records::{Record, Records, list_all};
+use crate::records::{Record, Records, equal, find, list_all};
 use crate::row::named;
 
 /// A recurrence. The field names are the table's columns.
@@ -142,8 +142,6 @@ impl SortField for RecurrenceSort {
 /// Which recurrences of somebody's a list shows; everything that is `None` does not matter.
 #[derive(Debug, Clone, Default)]
 pub struct RecurrenceFilter {
-    /// Only this one.
-    pub recurring_id: Option<RecurrenceId>,
     /// Only those of this payment.
     pub transaction_id: Option<TransactionId>,
     /// Only those in this state.
@@ -167,17 +165,12 @@ pub async fn of_owner(
     };
     let order = format!("{column} {} NULLS LAST", sort.direction());
     let matching = |query: &mut QueryBuilder<'_, Postgres>| {
-        query.push(" AND owner = ").push_bind(owner.to_string());
         let wanted = [
-            ("recurring_id", filter.recurring_id.map(|id| id.to_string())),
+            ("owner", Some(owner.to_string())),
             ("transaction_id", filter.transaction_id.map(|id| id.to_string())),
             ("status", filter.status.map(|status| status.to_string())),
         ];
-        for (column, value) in wanted {
-            if let Some(value) = value {
-                query.push(format!(" AND {column} = ")).push_bind(value);
-            }
-        }
+        equal(query, wanted);
     };
     list_all(pool, matching, &order, page).await
 }
@@ -187,9 +180,7 @@ pub async fn of_owner(
 /// # Errors
 /// When the database cannot be read.
 pub async fn owned(pool: &PgPool, owner: UserId, id: RecurrenceId) -> sqlx::Result<Option<RecurrenceRow>> {
-    let filter = RecurrenceFilter { recurring_id: Some(id), ..RecurrenceFilter::default() };
-    let mut found = of_owner(pool, owner, &filter, Sort::default(), Page::default()).await?;
-    Ok(found.items.pop())
+    Ok(find::<RecurrenceRow>(pool, &id).await?.filter(|recurrence| recurrence.owner == owner))
 }
 
 /// The read model behind [`of_owner`].

@@ -5,7 +5,7 @@ use bursar_commands::Committed;
 use bursar_commands::disputes::{Complaint, Outcome, open, resolve, start_review, withdraw};
 use bursar_commands::transactions::involved;
 use bursar_domain::disputes::{DisputeEvent, DisputeReason, DisputeStatus};
-use bursar_domain::kernel::{DisputeId, TransactionId};
+use bursar_domain::kernel::{DisputeId, TransactionId, UserId};
 use bursar_domain::payments::PaymentEvent;
 use bursar_domain::{Amount, Event};
 use bursar_projections::disputes::{DisputeFilter, DisputeSort, filtered, find};
@@ -154,11 +154,7 @@ async fn read_dispute(
     wants: Conditions,
     id: InPath<DisputeId>,
 ) -> Result<Answer<DisputeDetails>, Problem> {
-    app.fresh(&caller, &wants, &[MODEL]).await?;
-    let found = find(&app.pool, Some(caller.user()), id.get()?).await?;
-    let row = found.ok_or_else(|| Problem::not_found("dispute"))?;
-    let version = row.version;
-    Ok(Answer::ok(DisputeDetails::from(row)).tagged(version, wants.none_match))
+    one(&app, &caller, wants, Some(caller.user()), id).await
 }
 
 /// Takes a dispute back, until it is decided.
@@ -203,11 +199,7 @@ async fn read_dispute_as_staff(
     wants: Conditions,
     id: InPath<DisputeId>,
 ) -> Result<Answer<DisputeDetails>, Problem> {
-    app.fresh(&caller, &wants, &[MODEL]).await?;
-    let found = find(&app.pool, None, id.get()?).await?;
-    let row = found.ok_or_else(|| Problem::not_found("dispute"))?;
-    let version = row.version;
-    Ok(Answer::ok(DisputeDetails::from(row)).tagged(version, wants.none_match))
+    one(&app, &caller, wants, None, id).await
 }
 
 /// Staff: begins to look into a dispute.
@@ -242,6 +234,21 @@ async fn resolve_dispute(
     let (OneOf(outcome), note) = (body.outcome, body.note.map(String::from));
     let committed = resolve(&app.journal, context, id.get()?, outcome, note).await?;
     moved(&committed)
+}
+
+/// A dispute: `owner`'s, or anybody's when no owner is given.
+async fn one(
+    app: &App,
+    caller: &Caller,
+    wants: Conditions,
+    owner: Option<UserId>,
+    id: InPath<DisputeId>,
+) -> Result<Answer<DisputeDetails>, Problem> {
+    app.fresh(caller, &wants, &[MODEL]).await?;
+    let found = find(&app.pool, owner, id.get()?).await?;
+    let row = found.ok_or_else(|| Problem::not_found("dispute"))?;
+    let version = row.version;
+    Ok(Answer::ok(DisputeDetails::from(row)).tagged(version, wants.none_match))
 }
 
 async fn listed(

@@ -114,7 +114,7 @@ async fn list_recurring(
 ) -> Result<Answer<RecurringList>, Problem> {
     app.fresh(&caller, &wants, &[MODEL]).await?;
     let status = query.status.map(|OneOf(status)| status);
-    let filter = RecurrenceFilter { recurring_id: None, transaction_id: query.transaction_id, status };
+    let filter = RecurrenceFilter { transaction_id: query.transaction_id, status };
     let found = of_owner(&app.pool, caller.user(), &filter, query.sort, query.page).await?;
     Ok(Answer::ok(RecurringList {
         pagination: Pagination::of(query.page, found.total),
