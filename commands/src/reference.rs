@@ -170,6 +170,8 @@ impl Dataset {
 
 #[cfg(test)]
 mod tests {
+    use bursar_domain::Currency;
+
     use super::*;
 
     #[test]
@@ -189,6 +191,20 @@ mod tests {
         assert_eq!(choices.professions.len(), lines(PROFESSIONS));
         for category in reference.categories.iter() {
             assert!(reference.billers.iter().any(|b| b.category_code == category.category_code));
+        }
+    }
+
+    /// The exponents stand in the domain as well, which reads no files.
+    #[test]
+    fn every_currency_has_the_minor_unit_that_money_is_counted_in() {
+        #[derive(serde::Deserialize)]
+        struct Row {
+            currency_code: Currency,
+            minor_unit: Option<u8>,
+        }
+        for row in dataset!("currencies").read::<Row>().unwrap() {
+            let Row { currency_code, minor_unit } = row;
+            assert_eq!(currency_code.minor_unit(), minor_unit.unwrap_or(0), "{currency_code}");
         }
     }
 
