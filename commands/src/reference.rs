@@ -122,10 +122,11 @@ impl Lookup {
 /// When the database cannot be written, or a file does not fit its table.
 pub async fn load(db: &mut PgConnection) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
+    let loaded = sqlx::query!("SELECT dataset, sha256 FROM loaded").fetch_all(&mut *tx).await?;
     for dataset in DATASETS {
-        let loaded = sqlx::query_scalar!("SELECT sha256 FROM loaded WHERE dataset = $1", dataset.table);
-        if loaded.fetch_optional(&mut *tx).await? != Some(dataset.sha256()) {
-            dataset.replace(&mut tx).await?;
+        let sha256 = dataset.sha256();
+        if !loaded.iter().any(|row| row.dataset == dataset.table && row.sha256 == sha256) {
+            dataset.replace(&mut tx, &sha256).await?;
         }
     }
     tx.commit().await
@@ -146,7 +147,7 @@ impl Dataset {
     }
 
     /// Puts its rows in the place of those in the table. `DELETE`, because `TRUNCATE` would make readers wait.
-    async fn replace(self, db: &mut PgConnection) -> sqlx::Result<()> {
+    async fn replace(self, db: &mut PgConnection, sha256: &str) -> sqlx::Result<()> {
         let Self { table, csv } = self;
         sqlx::query(&format!("DELETE FROM {table}")).execute(&mut *db).await?;
         // Postgres reads CSV itself (an empty field is null), and refuses a file whose columns are not the table's.
@@ -158,7 +159,7 @@ impl Dataset {
             "INSERT INTO loaded (dataset, sha256, rows) VALUES ($1, $2, $3)
              ON CONFLICT (dataset) DO UPDATE SET sha256 = excluded.sha256, rows = excluded.rows",
             table,
-            self.sha256(),
+            sha256,
             rows
         )
         .execute(db)
