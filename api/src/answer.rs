@@ -6,6 +6,7 @@ use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, VA
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bursar_commands::Committed;
+use bursar_commands::keys::hex;
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -147,7 +148,7 @@ fn entity_tag(version: i64, bytes: &[u8]) -> String {
 #[must_use]
 pub fn fingerprint(of: &[u8], bytes: usize) -> String {
     let hash = digest(&SHA256, of);
-    hash.as_ref().iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.as_ref().get(..bytes).unwrap_or(hash.as_ref()))
 }
 
 /// Weak comparison (RFC 9110, 13.1.2).

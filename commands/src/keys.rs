@@ -178,8 +178,9 @@ fn expand(prk: &hkdf::Prk, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
     key
 }
 
-/// Two digits a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Two hexadecimal digits a byte.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut hex, byte| {
         // Writing to a String cannot fail.

@@ -11,6 +11,8 @@ use bursar_domain::reference::{Choices, Places, Reference, ReferenceError};
 use serde::de::DeserializeOwned;
 use sqlx::{Connection as _, PgConnection};
 
+use crate::keys::hex;
+
 /// A file and the table it goes into.
 #[derive(Debug, Clone, Copy)]
 struct Dataset {
@@ -142,8 +144,7 @@ impl Dataset {
 
     /// Names this version of it.
     fn sha256(self) -> String {
-        let hash = digest(&SHA256, self.csv.as_bytes());
-        hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(digest(&SHA256, self.csv.as_bytes()).as_ref())
     }
 
     /// Puts its rows in the place of those in the table. `DELETE`, because `TRUNCATE` would make readers wait.

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use aws_lc_rs::digest::{Context, SHA256};
 use bursar_commands::journal::StoreError;
+use bursar_commands::keys::hex;
 use bursar_commands::payments::{LogSoFar, SentPayment, Stretch};
 use bursar_domain::kernel::utc_date;
 use bursar_domain::payments::Outside;
@@ -72,7 +73,7 @@ impl<'a> Document<'a> {
         let hash = hash.finish();
         let message = Message {
             // The same payments have the same name, however often they are exported.
-            message_id: hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect(),
+            message_id: hex(hash.as_ref().get(..16).unwrap_or(hash.as_ref())),
             created_at: log.recorded_at(),
             clearing_system: bank.clearing_system.clone(),
             total,
