@@ -10,17 +10,19 @@ use axum::serve::ListenerExt as _;
 use bursar_commands::cards::EndBlocks;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::{Keys, MasterKey};
-use bursar_commands::messages::{Messenger, TellReturned};
+use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::processes::{Processes, Task};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
 use bursar_commands::sessions::Lifetimes;
+use bursar_commands::verifications::{SendCodes, Verifier};
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::codec::Codec;
-use bursar_domain::kernel::Sources;
+use bursar_domain::kernel::{Sources, Spelled as _};
 use bursar_domain::reference::{Choices, Places, Reference};
+use bursar_domain::verifications::Purpose;
 use bursar_projections::{Freshness, ModelStatus, Projections};
 use jiff::SignedDuration;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -37,7 +39,7 @@ use crate::request::Conditions;
 use crate::sandbox::Sandbox;
 use crate::sources::BankClock;
 use crate::written::Written;
-use crate::{metrics, router};
+use crate::{metrics, outside, router};
 
 /// Everything a handler may need. Cheap to clone.
 #[derive(Clone)]
@@ -50,7 +52,8 @@ pub struct Parts {
     /// For reading; writes go through the journal.
     pub pool: PgPool,
     pub journal: Journal,
-    pub keys: Keys,
+    pub keys: Arc<Keys>,
+    pub verifier: Verifier,
     pub passwords: Passwords,
     pub auth: Auth,
     pub guard: LoginGuard,
@@ -102,6 +105,10 @@ pub enum StartError {
     Passwords(#[from] HashingFailed),
     #[error(transparent)]
     Tokens(#[from] BadKey),
+    #[error(transparent)]
+    Mailer(#[from] MailerError),
+    #[error(transparent)]
+    Gateway(#[from] GatewayError),
     #[error("metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
 }
@@ -135,18 +142,21 @@ impl App {
         journal.observe(Arc::clone(&written) as Arc<dyn Observer>);
         let projections = Projections::start(pool.clone(), codec, journal.head());
         products::ensure_defaults(&journal).await?;
-        let keys = Keys::derive(&master_key);
+        let keys = Arc::new(Keys::derive(&master_key));
         let issuer = (&config.auth.issuer, &config.auth.audience);
         let tokens = AccessTokens::new(&keys.token_seed, issuer.0, issuer.1, config.auth.access_seconds)?;
         let sandbox = config.sandbox.then(|| Arc::new(Sandbox::new(clock)));
         let rails = rails(&config);
-        let processes = processes(&journal, &rails, sandbox.as_ref());
+        let messenger = outside::messenger(&config, sandbox.as_ref())?;
+        let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), outside::policies(&config.codes));
+        let processes = processes(&config, &journal, &keys, &rails, &messenger);
         let (stop, stopped) = watch::channel(false);
         let working = processes.start(stopped);
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
             guard: LoginGuard::default(),
+            verifier,
             limits: RateLimits::new(&config.limits, Instant::now()),
             written,
             reference: &lookup.reference,
@@ -235,15 +245,26 @@ fn rails(config: &Config) -> Rails {
     config.sandbox.then(|| Arc::new(SandboxRail::new(delay)) as Arc<dyn Rail>)
 }
 
-fn processes(journal: &Journal, rails: &Rails, sandbox: Option<&Arc<Sandbox>>) -> Processes {
-    let mut tasks: Vec<Box<dyn Task>> =
-        vec![Box::new(ExecuteRecurrences::new(journal.clone())), Box::new(EndBlocks::new(journal.clone()))];
+fn processes(
+    config: &Config,
+    journal: &Journal,
+    keys: &Arc<Keys>,
+    rails: &Rails,
+    messenger: &Arc<dyn Messenger>,
+) -> Processes {
+    let mut tasks: Vec<Box<dyn Task>> = vec![
+        Box::new(ExecuteRecurrences::new(journal.clone())),
+        Box::new(EndBlocks::new(journal.clone())),
+        Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
+    ];
     // Without a rail, payments on their way wait for a server that has one.
     if let Some(rail) = rails {
         tasks.push(Box::new(ClearPayments::new(journal.clone(), Arc::clone(rail))));
     }
-    if let Some(sandbox) = sandbox {
-        tasks.push(Box::new(TellReturned::new(journal.clone(), Arc::clone(sandbox) as Arc<dyn Messenger>)));
+    for &purpose in Purpose::ALL {
+        let (journal, keys, messenger) = (journal.clone(), Arc::clone(keys), Arc::clone(messenger));
+        let link = config.messages.reset_link.clone();
+        tasks.push(Box::new(SendCodes::new(purpose, journal, keys, messenger, link)));
     }
     Processes::new(journal.clone(), tasks)
 }

@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`datasets`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`datasets`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
@@ -33,9 +33,11 @@ pub mod demo;
 pub mod edge;
 pub mod iso20022;
 pub mod limits;
+pub mod messages;
 mod metrics;
 pub mod openapi;
 pub mod operations;
+mod outside;
 mod paging;
 pub mod payments;
 pub mod postgres;

@@ -77,6 +77,8 @@ impl Problem {
     pub fn refused(reason: &dyn Rejection) -> Self {
         let mut problem = Self::new(status_of(reason.kind()), reason.code(), reason.to_string());
         problem.0.members = reason.members();
+        let wait = problem.0.members.iter().find(|(name, _)| *name == "retryAfter");
+        problem.0.retry_after = wait.and_then(|(_, seconds)| seconds.as_u64());
         problem
     }
 
@@ -212,6 +214,7 @@ const fn status_of(kind: RejectionKind) -> StatusCode {
         RejectionKind::Conflict => StatusCode::CONFLICT,
         RejectionKind::Stale => StatusCode::PRECONDITION_FAILED,
         RejectionKind::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+        RejectionKind::Throttled => StatusCode::TOO_MANY_REQUESTS,
     }
 }
 

@@ -36,7 +36,7 @@ const FARTHEST: SignedDuration = SignedDuration::from_hours(24 * 366 * 10);
 
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_messages)).routes(routes!(move_clock))
+    OpenApiRouter::new().routes(routes!(list_sandbox_messages)).routes(routes!(move_clock))
 }
 
 /// The time a test bank's clock starts at: never before its log, nor before where it was moved to.
@@ -103,6 +103,10 @@ impl Sandbox {
 }
 
 impl Messenger for Sandbox {
+    fn carries(&self, _: messages::Channel) -> bool {
+        true
+    }
+
     fn send(&self, message: messages::Message) -> BoxFuture<'_, Result<(), NotSent>> {
         let messages::Message { id: _, channel, to, subject, body, data } = message;
         let channel = channel.as_str();
@@ -134,7 +138,7 @@ query! {
     get, path = "/v1/sandbox/messages", tag = "Sandbox", security(()), params(MessageQuery),
     responses((status = 200, description = "The messages.", body = Messages), PublicProblems)
 )]
-async fn list_messages(
+async fn list_sandbox_messages(
     State(app): State<App>,
     Queried(query): Queried<MessageQuery>,
 ) -> Result<Answer<Messages>, Problem> {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bursar_domain::Entropy;
 use bursar_domain::cards::CardNumber;
-use bursar_domain::kernel::{SessionId, UserId};
+use bursar_domain::kernel::{SessionId, UserId, VerificationId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
@@ -56,6 +56,8 @@ pub struct Keys {
     idempotency: hmac::Key,
     lookup: hmac::Key,
     card: hmac::Key,
+    code: hmac::Key,
+    reset: hmac::Key,
 }
 
 impl Keys {
@@ -71,6 +73,8 @@ impl Keys {
             idempotency: key(b"idempotency"),
             lookup: key(b"email lookup"),
             card: key(b"card number"),
+            code: key(b"verification code"),
+            reset: key(b"password reset token"),
         }
     }
 
@@ -136,6 +140,61 @@ impl Keys {
         card.update(&[0]);
         card.update(number.digits().as_bytes());
         whole(&card.sign())
+    }
+}
+
+impl Keys {
+    /// The code of a verification, six digits: a pure function of whose it is, which, and how often it was sent again, so
+    /// that no code needs to be kept.
+    #[must_use]
+    pub fn code(&self, user: UserId, verification: VerificationId, resends: u32) -> Zeroizing<String> {
+        let mut tag = hmac::Context::with_key(&self.code);
+        // Neither id holds a NUL byte.
+        for part in [user.to_string(), verification.to_string(), resends.to_string()] {
+            tag.update(part.as_bytes());
+            tag.update(&[0]);
+        }
+        let mut eight = [0; 8];
+        eight.iter_mut().zip(tag.sign().as_ref()).for_each(|(to, from)| *to = *from);
+        // Of 2^64 values, the last 551,616 make some codes likelier than others by a part in 10^13.
+        Zeroizing::new(format!("{:06}", u64::from_be_bytes(eight) % 1_000_000))
+    }
+
+    /// The token with which a person sets a password without knowing the old one: 256 bits and what they are about.
+    #[must_use]
+    pub fn reset_token(&self, user: UserId, verification: VerificationId) -> ResetToken {
+        let head = format!("{user}.{verification}");
+        let tag = hmac::sign(&self.reset, head.as_bytes());
+        let text = Zeroizing::new(format!("{head}.{}", URL_SAFE_NO_PAD.encode(tag)));
+        ResetToken { user, verification, text }
+    }
+
+    /// Reads a token that this server made; `None` for anything else.
+    #[must_use]
+    pub fn read_reset_token(&self, text: &str) -> Option<ResetToken> {
+        let (head, tag) = text.rsplit_once('.')?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
+        hmac::verify(&self.reset, head.as_bytes(), &tag).ok()?;
+        let (user, verification) = head.split_once('.')?;
+        let (user, verification) = (user.parse().ok()?, verification.parse().ok()?);
+        Some(ResetToken { user, verification, text: Zeroizing::new(text.to_owned()) })
+    }
+}
+
+/// A token that sets a password. No `Debug`.
+pub struct ResetToken {
+    /// Whose password.
+    pub user: UserId,
+    /// The verification it uses up.
+    pub verification: VerificationId,
+    text: Zeroizing<String>,
+}
+
+impl ResetToken {
+    /// What the mail holds.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }
 
@@ -254,6 +313,36 @@ mod tests {
         assert_ne!(token, keys(1).card_token(other, &number));
         assert_ne!(token, keys(1).card_token(holder, &"4242424242424242".parse().unwrap()));
         assert_eq!(hex(&token).len(), 64);
+    }
+
+    #[test]
+    fn a_code_is_six_digits_and_another_one_each_time() {
+        let user = "usr_0192f0c1a0007000800000000000000a".parse().unwrap();
+        let verification = |n: u32| format!("ver_0192f0c1a0007000800000000000{n:04}").parse().unwrap();
+        let keys = keys(1);
+        let codes: std::collections::BTreeSet<_> = (0..1000)
+            .map(|n| keys.code(user, verification(n / 10), n % 10).to_string())
+            .inspect(|code| assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit())))
+            .collect();
+        // Of a thousand codes out of a million, one pair in two is expected to be equal.
+        assert!(codes.len() > 990, "{}", codes.len());
+        assert_eq!(keys.code(user, verification(1), 0), keys.code(user, verification(1), 0));
+        assert_ne!(keys.code(user, verification(1), 0), self::keys(2).code(user, verification(1), 0));
+    }
+
+    #[test]
+    fn a_reset_token_names_its_verification_and_cannot_be_forged() {
+        let user = "usr_0192f0c1a0007000800000000000000a".parse().unwrap();
+        let verification = "ver_0192f0c1a00070008000000000000001".parse().unwrap();
+        let token = keys(1).reset_token(user, verification);
+        let read = keys(1).read_reset_token(token.as_str()).unwrap();
+        assert_eq!((read.user, read.verification), (user, verification));
+        let other = token.as_str().replacen("000a.", "000b.", 1);
+        for forged in
+            [other.as_str(), "", "..", "usr_1.ver_1.AAAA", keys(2).reset_token(user, verification).as_str()]
+        {
+            assert!(keys(1).read_reset_token(forged).is_none(), "{forged}");
+        }
     }
 
     #[test]

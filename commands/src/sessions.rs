@@ -1,10 +1,9 @@
 //! Logging in, exchanging refresh tokens, logging out.
 
-use bursar_domain::kernel::{Personal, SessionId, Sources, UserId, uuid_v7};
+use bursar_domain::kernel::{Personal, SessionId, Sources, UserId, add_seconds, uuid_v7};
 use bursar_domain::sessions::{EndReason, Issued, Refresh, Session, SessionCommand, SessionError, Started};
 use bursar_domain::users::User;
 use bursar_domain::{Rejection, RejectionKind};
-use jiff::{SignedDuration, Timestamp};
 
 use crate::keys::{Keys, RefreshToken};
 use crate::owned::CommandError;
@@ -86,9 +85,9 @@ pub async fn login(
             jti: jti(sources),
             refresh_hash: keys.refresh_token(session, 0).hash(),
             issued_at: now,
-            refresh_expires_at: after(now, refresh_seconds.min(lifetimes.absolute)),
+            refresh_expires_at: add_seconds(now, refresh_seconds.min(lifetimes.absolute)),
         },
-        absolute_expires_at: after(now, lifetimes.absolute),
+        absolute_expires_at: add_seconds(now, lifetimes.absolute),
         refresh_seconds,
     };
     let unit = Unit::new(context).create(session, SessionCommand::Start(Box::new(started)));
@@ -128,7 +127,7 @@ pub async fn refresh(
         successor_hash: keys.refresh_token(token.session, token.generation.saturating_add(1)).hash(),
         jti: jti(journal.sources()),
         at: now,
-        expires_at: after(now, live.started.refresh_seconds),
+        expires_at: add_seconds(now, live.started.refresh_seconds),
     }));
     let committed = journal.submit(Unit::new(context).step(token.session, exchange)).await?;
     Ok(Exchange { started: live.started, committed })
@@ -170,9 +169,4 @@ pub struct Revoked {
 
 fn jti(sources: &Sources) -> String {
     uuid_v7(sources).as_simple().to_string()
-}
-
-/// `seconds` after `at`, or as late as timestamps go.
-fn after(at: Timestamp, seconds: i64) -> Timestamp {
-    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }

@@ -254,11 +254,13 @@ catalogue! {
     Account(accounts),
     Beneficiaries(beneficiaries),
     Dispute(disputes),
+    Messages(messages),
     Payment(payments),
     Product(products),
     Recurrence(recurrences),
     Session(sessions),
     Tags(tags),
     User(users),
+    Verifications(verifications),
     Card(cards),
 }

@@ -12,12 +12,14 @@ use crate::kernel::{
     AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, Permission, Personal, TransactionId,
 };
 use crate::ledger::{Hold, Internal, Postings, Terms};
+use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::recurrences::{self, PauseReason, RecurrenceEvent};
 use crate::sessions::{EndReason, Issued, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
 use crate::users::{Registered, UserEvent};
+use crate::verifications::{self, Purpose, VerificationsEvent};
 use crate::{Event, Kind, StreamId};
 
 fn user() -> crate::kernel::UserId {
@@ -232,7 +234,42 @@ fn product() -> ProductTerms {
 }
 
 /// One of each event.
+fn notice() -> Notice {
+    Notice {
+        id: "msg_0192f0c1a00070008000000000000001".parse().unwrap(),
+        category: Category::Security,
+        subject: "Your address was changed".into(),
+        body: Personal::new("Mail goes to another address from now on.".into()),
+        channels: [Channel::Email].into(),
+        to: Some(Recipient { email: Some(Personal::new("old@example.com".into())), phone_number: None }),
+        about: [("field".into(), "email".into())].into(),
+    }
+}
+
+fn verification() -> verifications::Issued {
+    verifications::Issued {
+        id: "ver_0192f0c1a00070008000000000000001".parse().unwrap(),
+        purpose: Purpose::SecondFactor,
+        channel: Channel::Sms,
+        destination: Personal::new("+2348031000101".into()),
+        bound_to: "ses_0192f0c1a0007000800000000000000b".into(),
+        tries: 5,
+        issued_at: at(),
+        resend_at: at(),
+        expires_at: at(),
+    }
+}
+
 fn samples() -> Vec<Event> {
+    let code = verification();
+    let resent = verifications::Resent {
+        id: code.id,
+        purpose: code.purpose,
+        resends: 1,
+        sent_at: at(),
+        resend_at: at(),
+        expires_at: at(),
+    };
     let registered = Registered {
         first_name: Personal::new("Ada".into()),
         last_name: Personal::new("Okafor".into()),
@@ -300,8 +337,16 @@ fn samples() -> Vec<Event> {
         TagsEvent::Changed(Box::new(tag())).into(),
         TagsEvent::Removed { id: tag().id, name: tag().name, transactions: 2 }.into(),
         TagsEvent::Placed(Box::new(placed())).into(),
+        MessagesEvent::Posted(Box::new(notice())).into(),
+        MessagesEvent::Delivered { id: notice().id, channel: Channel::Email }.into(),
+        MessagesEvent::Undelivered { id: notice().id, channel: Channel::Sms }.into(),
+        MessagesEvent::Deleted { id: notice().id }.into(),
         UserEvent::Registered(Box::new(registered)).into(),
         UserEvent::Activated.into(),
+        VerificationsEvent::Tried { id: code.id }.into(),
+        VerificationsEvent::Confirmed { id: code.id, purpose: code.purpose }.into(),
+        VerificationsEvent::Resent(resent).into(),
+        VerificationsEvent::Issued(Box::new(code)).into(),
         UserEvent::PasswordSet { hash: Personal::new("$argon2id$...".into()) }.into(),
         UserEvent::PermissionsGranted { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
     ]

@@ -27,6 +27,7 @@ pub mod envelope;
 mod fixtures;
 pub mod kernel;
 pub mod ledger;
+pub mod messages;
 pub mod payments;
 pub mod products;
 pub mod recurrences;
@@ -34,6 +35,7 @@ pub mod reference;
 pub mod sessions;
 pub mod tags;
 pub mod users;
+pub mod verifications;
 
 pub use aggregate::{Aggregate, AggregateEvent, Due, When};
 pub use catalogue::{Command, Event, Kind, State};

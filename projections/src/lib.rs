@@ -18,6 +18,7 @@ pub mod daily_balances;
 pub mod disputes;
 mod freshness;
 mod log;
+pub mod messages;
 mod page;
 pub mod products;
 mod read_model;

@@ -51,6 +51,7 @@ mod event_store;
 mod faults;
 mod kills;
 mod limits;
+mod messages;
 mod mixed_day;
 mod payment_exports;
 mod payments;

@@ -37,6 +37,22 @@ impl Grant for WriteTransactions {
     const MONEY: bool = true;
 }
 
+/// One's own profile, compliance records, devices, communities, messages.
+#[derive(Debug, Clone, Copy)]
+pub struct ManageProfile;
+
+impl Grant for ManageProfile {
+    const PERMISSION: Permission = Permission::ManageProfile;
+}
+
+/// Staff who verify documents and compliance records.
+#[derive(Debug, Clone, Copy)]
+pub struct KycVerify;
+
+impl Grant for KycVerify {
+    const PERMISSION: Permission = Permission::KycVerify;
+}
+
 /// Staff at a till.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountOps;

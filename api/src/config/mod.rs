@@ -202,6 +202,46 @@ section! {
 }
 
 section! {
+    /// Codes and tokens that prove somebody has a phone or a mailbox.
+    Codes {
+        /// Seconds a code counts.
+        seconds: u32 = 10 * 60,
+        /// Guesses a code takes.
+        tries: u32 = 5,
+        /// Seconds before a code is sent again.
+        resend_seconds: u32 = 60,
+        /// Codes for one purpose that are sent to a person in a UTC day.
+        a_day: u32 = 5,
+        /// Seconds a password reset token counts.
+        reset_seconds: u32 = 30 * 60,
+    }
+}
+
+section! {
+    /// How messages leave the bank; without a way, a message is only kept for the app. A sandbox sends none.
+    MessagesSection {
+        /// The mail server, smtps://user:password@host:465; none to send no mail.
+        smtp_url: Option<Secret> = None,
+        /// The sender of mail, such as Bursar <no-reply@example.com>.
+        from: String = "Bursar <no-reply@localhost>".to_owned(),
+        /// Where short messages are posted; none to send none.
+        sms_url: Option<String> = None,
+        /// The Authorization header of the gateway for short messages.
+        sms_authorization: Option<Secret> = None,
+        /// The JSON that is posted, with {to}, {body}, {subject} and {id} in its strings.
+        sms_body: String = r#"{"id":"{id}","to":"{to}","text":"{body}"}"#.to_owned(),
+        /// Where notifications are posted; none to send none.
+        push_url: Option<String> = None,
+        /// The Authorization header of the gateway for notifications.
+        push_authorization: Option<Secret> = None,
+        /// The JSON that is posted, with {to} (the user id), {body}, {subject} and {id} in its strings.
+        push_body: String = r#"{"id":"{id}","user":"{to}","title":"{subject}","text":"{body}"}"#.to_owned(),
+        /// Where the app takes the token of a password reset, such as https://app.example.com/reset; none to mail the token.
+        reset_link: Option<String> = None,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -231,6 +271,8 @@ pub struct Config {
     pub projections: Projections,
     pub rails: Rails,
     pub cards: CardsSection,
+    pub codes: Codes,
+    pub messages: MessagesSection,
     pub telemetry: Telemetry,
 }
 
@@ -248,6 +290,8 @@ impl Default for Config {
             projections: Projections::default(),
             rails: Rails::default(),
             cards: CardsSection::default(),
+            codes: Codes::default(),
+            messages: MessagesSection::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -272,6 +316,8 @@ impl Config {
         ("projections", Projections::DOCS),
         ("rails", Rails::DOCS),
         ("cards", CardsSection::DOCS),
+        ("codes", Codes::DOCS),
+        ("messages", MessagesSection::DOCS),
         ("telemetry", Telemetry::DOCS),
     ];
 }

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use bursar_domain::kernel::{
-    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, TagId, TransactionId, UserId,
+    BeneficiaryId, CardId, DisputeId, IdError, MessageId, RecurrenceId, TagId, TransactionId, UserId,
+    VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -52,6 +53,8 @@ ids! {
     BeneficiaryId: "beneficiary",
     CardId: "card",
     DisputeId: "dispute",
+    MessageId: "message",
+    VerificationId: "verification",
     RecurrenceId: "recurrence",
     TagId: "tag",
     TransactionId: "transaction",

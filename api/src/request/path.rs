@@ -5,7 +5,9 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::{BeneficiaryId, CardId, DisputeId, RecurrenceId, TagId, TransactionId};
+use bursar_domain::kernel::{
+    BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId,
+};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -77,6 +79,7 @@ segments! {
     CardId: "cardId" = "card",
     CountryCode: "countryCode" = "country",
     DisputeId: "disputeId" = "dispute",
+    MessageId: "messageId" = "message",
     RecurrenceId: "recurringId" = "recurrence",
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",

@@ -7,7 +7,7 @@ use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Aggregate, Currency, State};
 use lru::LruCache;
 
-use super::{Journal, StoreError, read};
+use super::{Context, Journal, StoreError, read};
 
 /// A customer account somebody holds. Owner and currency of an account never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,19 @@ impl Journal {
         }
         let wrong_noun = |_| StoreError::Damaged(format!("{} {id}", A::TYPE));
         Ok((state.map_or(Ok(A::default()), |state| A::try_from(state).map_err(wrong_noun))?, version))
+    }
+
+    /// Whether a unit with the context's idempotency key is in the log: submitted again, it is answered from there.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn knows(&self, context: &Context) -> Result<bool, StoreError> {
+        let Some(idempotency) = context.idempotency else { return Ok(false) };
+        let known = sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM idempotency_keys WHERE key = $1) AS "known!""#,
+            idempotency.key.as_slice()
+        );
+        Ok(known.fetch_one(&self.0.pool).await?)
     }
 
     /// The aggregate id of whoever claimed the value, if anybody did.

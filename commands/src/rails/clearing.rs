@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use bursar_domain::cards::CardCommand;
 use bursar_domain::kernel::TransactionId;
+use bursar_domain::messages::{Category, MessagesCommand, Notice};
 use bursar_domain::payments::{CLEAR, Outside, Payment, PaymentCommand};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::{Instruction, Rail, Standing};
+use crate::messages::notice;
 use crate::owned::CommandError;
 use crate::processes::{Done, Task, Work, context, pause};
 use crate::{Journal, Unit};
@@ -42,8 +44,14 @@ impl ClearPayments {
             Ok(Standing::Refused(reason)) => PaymentCommand::Return { reason },
         };
         let mut unit = Unit::new(context(CLEAR, &work.subject, "outcome"));
-        if let (PaymentCommand::Return { .. }, Some((card, give_back))) = (&outcome, charge(&instruction)) {
-            unit = unit.step(card, give_back);
+        if let PaymentCommand::Return { .. } = outcome {
+            if let Some((card, give_back)) = charge(&instruction) {
+                unit = unit.step(card, give_back);
+            }
+            if let Some(payer) = instruction.payment.payer {
+                let news = Box::new(returned(&self.journal, &instruction));
+                unit = unit.step(payer, MessagesCommand::Post(news));
+            }
         }
         self.journal.submit(unit.step(&work.subject, outcome)).await?;
         Ok(Done::Finished)
@@ -65,6 +73,21 @@ fn charge(instruction: &Instruction) -> Option<(&str, CardCommand)> {
     let Outside::Card { card_id, .. } = &instruction.outside else { return None };
     let (transaction_id, amount) = (instruction.end_to_end_id, instruction.payment.amount);
     Some((card_id, CardCommand::ReturnCharge { transaction_id, amount }))
+}
+
+/// What the payer is told.
+fn returned(journal: &Journal, instruction: &Instruction) -> Notice {
+    let payment = &instruction.payment;
+    let amount = payment.currency.decimal(payment.amount.minor().into());
+    let what = if payment.kind.funds() {
+        "The money was not paid to us, and has been taken out of your account again."
+    } else {
+        "The money is in your account again."
+    };
+    let body =
+        format!("{} {amount}, reference {}, did not arrive. {what}", payment.currency, payment.reference);
+    let about = [("transactionId".to_owned(), instruction.end_to_end_id.to_string())].into();
+    Notice { about, ..notice(journal.sources(), Category::Payment, "A payment came back", body) }
 }
 
 /// The payment as its rail gets it; none when it is no longer on its way.

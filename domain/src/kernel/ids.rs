@@ -93,8 +93,12 @@ ids! {
     DisputeId = "dsp";
     /// What a person calls transactions by.
     TagId = "tag";
+    /// Something the bank told a customer.
+    MessageId = "msg";
     /// A movement of money.
     TransactionId = "txn";
+    /// A code or a link that was sent to somebody.
+    VerificationId = "ver";
 }
 
 #[cfg(test)]

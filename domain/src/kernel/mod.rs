@@ -15,11 +15,12 @@ pub(crate) use account_number::luhn_check_digit;
 pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use ids::{
-    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, SessionId, TagId, TransactionId, UserId,
+    BeneficiaryId, CardId, DisputeId, IdError, MessageId, RecurrenceId, SessionId, TagId, TransactionId,
+    UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};
 pub use spelled::{Spelled, Unspelled};
-pub use time::{Clock, Entropy, Sources, micros, midnight, month_start, utc_date, uuid_v7};
+pub use time::{Clock, Entropy, Sources, add_seconds, micros, midnight, month_start, utc_date, uuid_v7};

@@ -21,6 +21,8 @@ pub enum RejectionKind {
     Stale,
     /// Well-formed, and refused by a rule about money or business (422).
     Unprocessable,
+    /// Too often or too soon (429). A member `retryAfter` says after how many seconds to try again.
+    Throttled,
 }
 
 /// Implemented by every error an aggregate or the ledger can answer.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 /// Where the time comes from. Implementations never go back.
@@ -59,6 +59,12 @@ pub fn utc_date(at: Timestamp) -> Date {
 #[must_use]
 pub fn midnight(day: Date) -> Timestamp {
     day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
+}
+
+/// `seconds` after `at`, or as late as timestamps go.
+#[must_use]
+pub fn add_seconds(at: Timestamp, seconds: i64) -> Timestamp {
+    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 
 /// The first day of the UTC month of `day`.

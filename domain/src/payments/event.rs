@@ -10,8 +10,6 @@ use crate::ledger::{Checks, Effect, Hold, Postings};
 
 /// The task of handing a payment to its rail and asking what became of it.
 pub const CLEAR: &str = "payment.clear";
-/// The task of telling the customer that a payment came back.
-pub const TELL_RETURNED: &str = "payment.tell_returned";
 
 /// Events of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -275,11 +273,10 @@ impl AggregateEvent for PaymentEvent {
     }
 
     fn dues(&self) -> Vec<Due> {
-        let due = |task, when| Due { task, when };
+        let due = |when| vec![Due { task: CLEAR, when }];
         match self {
-            Self::Completed(made) if made.kind.clears() => vec![due(CLEAR, When::Now)],
-            Self::Returned(_) => vec![due(CLEAR, When::Never), due(TELL_RETURNED, When::Now)],
-            Self::Settled(_) | Self::Reversed { .. } => vec![due(CLEAR, When::Never)],
+            Self::Completed(made) if made.kind.clears() => due(When::Now),
+            Self::Settled(_) | Self::Returned(_) | Self::Reversed { .. } => due(When::Never),
             Self::Completed(_) | Self::Disputed { .. } | Self::DisputeEnded { .. } => Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::row::Row;
 use super::world::{CARD, World, calls, keeps};
+use crate::messages::tell;
 use crate::support::client::Request;
 
 /// Undoes what keeps an operation from succeeding once more.
@@ -36,6 +37,11 @@ pub fn unfrozen(world: &mut World) -> BoxFuture<'_, ()> {
 pub fn frozen(world: &mut World) -> BoxFuture<'_, ()> {
     let path = format!("/v1/staff/accounts/{}/freeze", world.chidi.savings);
     async move { drop(world.teller.client.post(&path, &json!({"reason": "Once more"})).await) }.boxed()
+}
+
+/// The bank has told Ada something.
+pub fn told(world: &mut World) -> BoxFuture<'_, ()> {
+    async { world.messages.0 = tell(&world.bank, "ada@example.com", "Once more").await }.boxed()
 }
 
 /// Ada keeps nobody.

@@ -1,6 +1,6 @@
 //! A row of the ratchet: one operation, and what it can be tried with.
 
-use bursar_domain::kernel::Permission::{self, ReadAccount, WriteTransactions};
+use bursar_domain::kernel::Permission::{self, ManageProfile, ReadAccount, WriteTransactions};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -11,6 +11,8 @@ use crate::support::client::{Answer, Request};
 
 pub(super) const READ: Access = Access::Needs(ReadAccount);
 pub(super) const WRITE: Access = Access::Needs(WriteTransactions);
+
+pub(super) const PROFILE: Access = Access::Needs(ManageProfile);
 
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub enum Thing {
     Country,
     State,
     Bill,
+    Message,
     Tag,
     Dispute,
     Recurrence,
@@ -61,6 +64,7 @@ impl Thing {
             Self::Country => "ZZ",
             Self::State => "NG-ZZ",
             Self::Bill => "no-such-bill",
+            Self::Message => "msg_0192f0c1a00070008000000000000abc",
             Self::Tag => "tag_0192f0c1a00070008000000000000abc",
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
@@ -78,6 +82,7 @@ impl Thing {
             }
             Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Bill => &["%00", "%0A"],
+            Self::Message => &["0", "msg_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
             Self::Transaction => {
                 &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]

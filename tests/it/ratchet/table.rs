@@ -4,7 +4,7 @@ use bursar_domain::kernel::Permission::AccountOps;
 use reqwest::Method;
 use serde_json::json;
 
-use super::row::{Access, Names, READ, Row, Thing, WRITE, delete, get, post};
+use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
 use super::{repeat, undoing};
 use crate::support::client::PASSWORD;
@@ -20,6 +20,7 @@ pub fn rows() -> Vec<Row> {
         payments(),
         beneficiaries(),
         cards(),
+        messages(),
         banks(),
         billers(),
         datasets(),
@@ -166,6 +167,18 @@ fn cards() -> Vec<Row> {
             |_, _| json!({"action": "BLOCK", "reason": "Mislaid", "temporary": true, "duration": "P1D"}),
         )),
         own_card(delete("/v1/cards/{cardId}", WRITE, Names::Own(Thing::Card))),
+    ]
+}
+
+fn messages() -> Vec<Row> {
+    vec![
+        get("/v1/users/messages", PROFILE, Names::Nothing),
+        Row {
+            own: |world| &world.messages.0,
+            strangers: |world| &world.messages.1,
+            ..delete("/v1/users/messages/{messageId}", PROFILE, Names::Own(Thing::Message))
+        }
+        .after(repeat::told),
     ]
 }
 

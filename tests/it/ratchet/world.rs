@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
+use crate::messages::tell;
 use crate::support::{Bank, Client, Person};
 
 /// A bank in which every operation can succeed once.
@@ -28,6 +29,8 @@ pub struct World {
     pub transactions: (String, String),
     /// What can be undone.
     pub undoing: Undoing,
+    /// A message to Ada, and one to Bola.
+    pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
 }
@@ -52,6 +55,8 @@ impl World {
         let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        let messages =
+            (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
         Self {
             bank,
@@ -63,6 +68,7 @@ impl World {
             refresh,
             beneficiaries,
             cards,
+            messages,
             tags,
             bills,
             transactions,
