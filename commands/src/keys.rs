@@ -130,6 +130,19 @@ impl Keys {
         whole(&hmac::sign(&self.lookup, email.as_bytes()))
     }
 
+    /// What stands for an identity document of a person: without the key it cannot be made from a number, and it does not
+    /// tell that two people gave the same one.
+    #[must_use]
+    pub fn identity_token(&self, person: UserId, kind: &str, country: &str, number: &str) -> [u8; 32] {
+        let mut identity = hmac::Context::with_key(&self.lookup);
+        // No email address holds a NUL byte, and none of the parts does.
+        for part in ["identity", &person.to_string(), kind, country, number] {
+            identity.update(part.as_bytes());
+            identity.update(&[0]);
+        }
+        whole(&identity.sign())
+    }
+
     /// What stands for a card in the hands of its holder. Without the key it cannot be made from a number, however
     /// few numbers begin and end like this one; and it does not tell that two people hold the same card.
     #[must_use]

@@ -263,4 +263,5 @@ catalogue! {
     User(users),
     Verifications(verifications),
     Card(cards),
+    Document(documents),
 }

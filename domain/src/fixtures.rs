@@ -1,5 +1,7 @@
 //! Every event version ever written must load for ever: see `domain/docs/changing-an-event.md`.
 
+mod people;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
@@ -350,6 +352,9 @@ fn samples() -> Vec<Event> {
         UserEvent::PasswordSet { hash: Personal::new("$argon2id$...".into()) }.into(),
         UserEvent::PermissionsGranted { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
     ]
+    .into_iter()
+    .chain(people::samples())
+    .collect()
 }
 
 fn directory() -> PathBuf {

@@ -1,5 +1,6 @@
 //! What use cases ask of the bank as it is before they submit. The journal decides again, on what is then.
 
+use std::collections::HashSet;
 use std::sync::PoisonError;
 
 use bursar_domain::kernel::UserId;
@@ -63,6 +64,25 @@ impl Journal {
             hash.as_slice()
         );
         Ok(query.fetch_optional(&self.0.pool).await?)
+    }
+
+    /// Those of `hashes` that somebody has claimed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn held(
+        &self,
+        namespace: &str,
+        hashes: &[[u8; 32]],
+    ) -> Result<HashSet<[u8; 32]>, StoreError> {
+        let wanted: Vec<&[u8]> = hashes.iter().map(<[u8; 32]>::as_slice).collect();
+        let held = sqlx::query_scalar!(
+            "SELECT hash FROM claims WHERE namespace = $1 AND hash = ANY($2::bytea[])",
+            namespace,
+            &wanted as &[&[u8]],
+        );
+        let held = held.fetch_all(&self.0.pool).await?;
+        Ok(held.into_iter().filter_map(|hash| hash.try_into().ok()).collect())
     }
 
     /// The account, if `owner` holds it. An account of somebody else and no account at all are the same answer.

@@ -23,6 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::journal::StoreError;
 use crate::keys::due_key;
 use crate::{CommandError, Context, Journal};
 use store::Claimed;
@@ -68,6 +69,14 @@ pub trait Task: Send + Sync {
 
     /// Does one piece of it.
     fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>>;
+}
+
+/// Orders work that no event orders: chores that are done again and again. Nothing happens when it is ordered already.
+///
+/// # Errors
+/// When the schedule cannot be written.
+pub async fn order_once(journal: &Journal, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+    store::add(journal.pool(), task, subject, at).await
 }
 
 /// The context of a command that a task gives: the same for every try of the same due work.

@@ -50,6 +50,19 @@ pub(super) async fn claim(
     Ok(claimed)
 }
 
+/// Adds a row, unless there is one.
+pub(super) async fn add(pool: &PgPool, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+    sqlx::query!(
+        "INSERT INTO schedule (task, subject, due_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        task,
+        subject,
+        at.to_sqlx() as _,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
 /// Whether a row of `tasks` is due, somebody else's or nobody's.
 pub(super) async fn is_anything_due(
     pool: &PgPool,

@@ -81,8 +81,14 @@ macro_rules! ids {
 ids! {
     /// Somebody a customer pays.
     BeneficiaryId = "ben";
+    /// A picture of a person that they chose.
+    AvatarId = "avt";
     /// A card, the bank's own or another's.
     CardId = "card";
+    /// Evidence that a customer handed in.
+    DocumentId = "doc";
+    /// Bytes kept outside the log.
+    FileId = "file";
     /// A person: customer or staff.
     UserId = "usr";
     /// A login and everything refreshed from it.

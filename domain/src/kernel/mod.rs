@@ -2,6 +2,7 @@
 
 mod account_number;
 mod calendar;
+mod file;
 mod ids;
 mod money;
 mod permission;
@@ -14,9 +15,10 @@ pub use account_number::AccountNumber;
 pub(crate) use account_number::luhn_check_digit;
 pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
+pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
-    BeneficiaryId, CardId, DisputeId, IdError, MessageId, RecurrenceId, SessionId, TagId, TransactionId,
-    UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, FileId, IdError, MessageId, RecurrenceId, SessionId,
+    TagId, TransactionId, UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;

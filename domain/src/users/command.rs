@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::civil::Date;
 
-use super::Registered;
+use super::{ProfileCommand, Registered};
 use crate::kernel::{Permission, Personal};
 
 /// Commands to a user.
@@ -25,11 +25,20 @@ pub enum UserCommand {
         /// Which.
         permissions: BTreeSet<Permission>,
     },
+    /// What they say about themselves, and the proof of it.
+    Profile(ProfileCommand),
+}
+
+impl From<ProfileCommand> for crate::Command {
+    fn from(command: ProfileCommand) -> Self {
+        UserCommand::Profile(command).into()
+    }
 }
 
 impl fmt::Debug for UserCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Profile(command) => return command.fmt(f),
             Self::Register(_) => "Register",
             Self::Activate => "Activate",
             Self::SetPassword { .. } => "SetPassword",

@@ -7,6 +7,10 @@ crate::rejections! {
         Unknown: NotFound "NOT_FOUND" = "no such user",
         /// A phone number that is not theirs.
         ForeignPhone: Unprocessable "PHONE_NOT_YOURS" = "the phone number is not the one you are known by",
+        /// What was looked up is not what they say any more.
+        IdentityChanged: Conflict "IDENTITY_CHANGED" = "names or phone number have changed since the identity was looked up",
+        /// A code for a mailbox or a phone that is neither theirs nor about to be.
+        NotWaiting: Conflict "CONTACT_CHANGED" = "another address or number has taken its place",
         /// Not in this state.
         InvalidState {
             /// The state they are in.

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::Person;
+use super::{
+    Avatar, ContactVerified, IdentityLookup, IdentityVerified, Onboarded, Person, Preferences, Profile,
+    ProfileUpdated, Waiting,
+};
 use crate::aggregate::{AggregateEvent, names};
 use crate::kernel::{Permission, Personal};
 
@@ -27,6 +30,20 @@ pub enum UserEvent {
         /// Which.
         permissions: BTreeSet<Permission>,
     },
+    /// They changed what they say about themselves.
+    ProfileUpdated(Box<ProfileUpdated>),
+    /// Their identity was found where identities are kept; a code is on its way.
+    IdentityLookedUp(Box<IdentityLookup>),
+    /// They are who they say, and may use the bank.
+    IdentityVerified(Box<IdentityVerified>),
+    /// They have proven to have the mailbox.
+    EmailVerified(ContactVerified),
+    /// They have proven to have the phone.
+    PhoneVerified(ContactVerified),
+    /// They hold an account and may use it digitally.
+    Onboarded(Box<Onboarded>),
+    /// They have a picture, in the place of any other.
+    AvatarSet(Box<Avatar>),
 }
 
 /// Who registered.
@@ -58,6 +75,16 @@ impl Registered {
             phone_number: self.phone_number.clone(),
             password_hash: None,
             staff_permissions: BTreeSet::new(),
+            profile: Profile {
+                date_of_birth: self.date_of_birth.clone(),
+                address: None,
+                preferences: Preferences { language: self.preferred_language.clone(), ..Preferences::default() },
+                waiting: Waiting::default(),
+                is_email_verified: false,
+                is_phone_verified: false,
+                identity: None,
+                avatar: None,
+            },
         }
     }
 }
@@ -68,5 +95,12 @@ impl AggregateEvent for UserEvent {
         Activated = "user.activated",
         PasswordSet = "user.password_set",
         PermissionsGranted = "user.permissions_granted",
+        ProfileUpdated = "user.profile_updated",
+        IdentityLookedUp = "user.identity_looked_up",
+        IdentityVerified = "user.identity_verified",
+        EmailVerified = "user.email_verified",
+        PhoneVerified = "user.phone_verified",
+        Onboarded = "user.onboarded",
+        AvatarSet = "user.avatar_set",
     }
 }

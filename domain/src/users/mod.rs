@@ -3,6 +3,8 @@
 mod command;
 mod error;
 mod event;
+mod masked;
+mod profile;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +15,11 @@ use serde::{Deserialize, Serialize};
 pub use command::{RegisterUser, UserCommand};
 pub use error::UserError;
 pub use event::{Registered, UserEvent};
+pub use masked::{masked_email, masked_name, masked_phone};
+pub use profile::{
+    Avatar, ContactVerified, IdentityLookup, IdentityType, IdentityVerified, Notifications, Onboarded,
+    PostalAddress, Preferences, Profile, ProfileCommand, ProfileUpdate, ProfileUpdated, Waiting,
+};
 
 use crate::aggregate::Aggregate;
 use crate::kernel::{Permission, Personal};
@@ -44,6 +51,8 @@ pub struct Person {
     pub password_hash: Option<Personal<String>>,
     /// What staff granted beyond a customer's permissions.
     pub staff_permissions: BTreeSet<Permission>,
+    /// What they say about themselves.
+    pub profile: Profile,
 }
 
 impl User {
@@ -100,6 +109,8 @@ impl Aggregate for User {
                 Ok(vec![UserEvent::PasswordSet { hash: Personal::new(hash) }])
             }
             (Self::Pending(_), UserCommand::Activate) => Ok(vec![UserEvent::Activated]),
+            (Self::Pending(person), UserCommand::Profile(command)) => person.decide(command, false),
+            (Self::Active(person), UserCommand::Profile(command)) => person.decide(command, true),
             (Self::Active(person), UserCommand::Grant { permissions }) => {
                 let new: BTreeSet<_> = permissions.difference(&person.staff_permissions).copied().collect();
                 Ok(if new.is_empty() {
@@ -110,7 +121,10 @@ impl Aggregate for User {
             }
             (
                 Self::Absent,
-                UserCommand::SetPassword { .. } | UserCommand::Activate | UserCommand::Grant { .. },
+                UserCommand::SetPassword { .. }
+                | UserCommand::Activate
+                | UserCommand::Grant { .. }
+                | UserCommand::Profile(_),
             ) => Err(UserError::Unknown),
             (Self::Pending(_), UserCommand::Register(_) | UserCommand::Grant { .. })
             | (Self::Active(_), UserCommand::Register(_) | UserCommand::Activate) => {
@@ -123,19 +137,42 @@ impl Aggregate for User {
         let before = std::mem::take(self);
         *self = match (event, before) {
             (UserEvent::Registered(registered), _) => Self::Pending(registered.person()),
-            (UserEvent::Activated, Self::Pending(person)) => Self::Active(person),
+            (UserEvent::Activated, before) => before.known(),
+            (UserEvent::IdentityVerified(_) | UserEvent::Onboarded(_), before) => {
+                before.with(|person| person.grow(event)).active()
+            }
+            (
+                UserEvent::ProfileUpdated(_)
+                | UserEvent::IdentityLookedUp(_)
+                | UserEvent::EmailVerified(_)
+                | UserEvent::PhoneVerified(_)
+                | UserEvent::AvatarSet(_),
+                before,
+            ) => before.with(|person| person.grow(event)),
             (UserEvent::PasswordSet { hash }, other) => other.with(|person| {
                 person.password_hash = Some(hash.clone());
             }),
             (UserEvent::PermissionsGranted { permissions }, other) => other.with(|person| {
                 person.staff_permissions.extend(permissions);
             }),
-            (UserEvent::Activated, other) => other,
         };
     }
 }
 
 impl User {
+    /// Somebody who may use the bank.
+    fn active(self) -> Self {
+        match self {
+            Self::Pending(person) => Self::Active(person),
+            other @ (Self::Absent | Self::Active(_)) => other,
+        }
+    }
+
+    /// Somebody whom the bank has verified: their phone among the rest.
+    fn known(self) -> Self {
+        self.with(|person| person.profile.is_phone_verified = true).active()
+    }
+
     fn with(mut self, change: impl FnOnce(&mut Person)) -> Self {
         match &mut self {
             Self::Absent => {}

@@ -1,3 +1,5 @@
+mod profile;
+
 use super::*;
 use crate::aggregate::given::given;
 
