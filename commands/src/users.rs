@@ -1,14 +1,23 @@
 //! Registering people and saying what they may do.
 
+mod identity;
+mod onboarding;
+mod profile;
+
 use std::collections::BTreeSet;
 
 use bursar_domain::kernel::{Permission, UserId};
-use bursar_domain::users::{RegisterUser, User, UserCommand, UserError};
+use bursar_domain::Personal;
+use bursar_domain::users::{Person, RegisterUser, User, UserCommand, UserError};
 
 use crate::keys::Keys;
 use crate::owned::CommandError;
 use crate::passwords::{Password, Passwords};
 use crate::{Committed, Context, Journal, Unit};
+
+pub use identity::{Asker, confirm as confirm_identity, look_up as look_up_identity, resend as resend_identity_code};
+pub use onboarding::{Glimpse, Holder, holder_of, onboard, sign_up};
+pub use profile::{avatar, confirm_email, confirm_phone, set_avatar, update, verify_email};
 
 /// The namespace in which email addresses are claimed.
 const EMAIL: &str = "email";
@@ -27,18 +36,30 @@ pub async fn register(
     journal: &Journal,
     keys: &Keys,
     context: Context,
-    mut user: RegisterUser,
+    user: RegisterUser,
 ) -> Result<Committed, CommandError> {
+    Ok(journal.submit(registration(journal, keys, context, user).1).await?)
+}
+
+/// Their id, and the unit that makes them known.
+fn registration(journal: &Journal, keys: &Keys, context: Context, mut user: RegisterUser) -> (UserId, Unit) {
     user.email = normalised_email(&user.email);
     let id = UserId::mint(journal.sources());
     let lookup = keys.email_lookup(&user.email);
-    let unit = Unit::new(context).create(id, UserCommand::Register(Box::new(user))).claim(
-        EMAIL,
-        lookup,
-        id,
-        "EMAIL_TAKEN",
-    );
-    Ok(journal.submit(unit).await?)
+    let register = UserCommand::Register(Box::new(user));
+    (id, Unit::new(context).create(id, register).claim(EMAIL, lookup, id, "EMAIL_TAKEN"))
+}
+
+/// The person, whoever they are.
+async fn person(journal: &Journal, user: UserId) -> Result<Person, CommandError> {
+    let (user, _) = journal.load::<User>(&user.to_string()).await?;
+    user.person().cloned().ok_or_else(|| CommandError::refused(UserError::Unknown))
+}
+
+/// Whether somebody means the name that is on file: neither case nor white space matter.
+fn same_name(said: &str, known: &Personal<String>) -> bool {
+    let plain = |name: &str| name.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    known.get().is_some_and(|known| plain(known) == plain(said))
 }
 
 /// Who has the email address.
@@ -87,14 +108,14 @@ pub async fn grant(
     Ok(journal.submit(Unit::new(context).step(user, UserCommand::Grant { permissions })).await?)
 }
 
-/// Whether the phone number is the one the user is known by.
+/// Whether the phone number is the user's: the one that they have proven to have.
 ///
 /// # Errors
 /// `PHONE_NOT_YOURS`.
 pub async fn own_phone(journal: &Journal, user: UserId, phone: &str) -> Result<(), CommandError> {
     let (user, _) = journal.load::<User>(&user.to_string()).await?;
-    let known = user.person().and_then(|person| person.phone_number.get());
-    if known.is_some_and(|known| known == phone) {
+    let verified = user.person().filter(|person| person.profile.is_phone_verified);
+    if verified.is_some_and(|person| person.phone_number.get().is_some_and(|known| known == phone)) {
         Ok(())
     } else {
         Err(CommandError::refused(UserError::ForeignPhone))

@@ -38,11 +38,13 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::daily_balances::DailyBalances>(),
             Entry::of::<crate::disputes::Disputes>(),
             Entry::of::<crate::messages::MessageList>(),
+            Entry::of::<crate::documents::Documents>(),
             Entry::of::<crate::products::Products>(),
             Entry::of::<crate::recurrences::Recurrences>(),
             Entry::of::<crate::statement_entries::StatementEntries>(),
             Entry::of::<crate::tags::Tags>(),
             Entry::of::<crate::transactions::Transactions>(),
+            Entry::of::<crate::users::Users>(),
         ]
     }
 }

@@ -16,6 +16,7 @@ mod catalogue;
 mod copy;
 pub mod daily_balances;
 pub mod disputes;
+pub mod documents;
 mod freshness;
 mod log;
 pub mod messages;
@@ -32,6 +33,7 @@ pub mod tags;
 #[cfg(test)]
 mod tests;
 pub mod transactions;
+pub mod users;
 mod window;
 
 pub use catalogue::{Entry, catalogue};

@@ -54,6 +54,8 @@ section! {
         shutdown_seconds: u64 = 20,
         /// Bytes a JSON body may have.
         body_bytes: usize = 1024 * 1024,
+        /// Bytes a JSON body with a file in it may have; the file itself, decoded, at most 5 MiB.
+        file_body_bytes: usize = 10 * 1024 * 1024,
         /// Addresses of proxies whose X-Forwarded-For is believed.
         trusted_proxies: Vec<IpAddr> = Vec::new(),
         /// Whether writes that move money are refused without an Idempotency-Key.
@@ -126,6 +128,10 @@ section! {
         writes_per_minute: u32 = 300,
         /// Logins and refreshes a minute, address and user name.
         logins_per_minute: u32 = 5,
+        /// Files a minute and caller.
+        uploads_per_minute: u32 = 10,
+        /// Look-ups of other people's accounts a minute and caller.
+        lookups_per_minute: u32 = 5,
         /// Logins and refreshes a minute and address, whatever the user name.
         logins_per_address_per_minute: u32 = 60,
     }
@@ -218,6 +224,14 @@ section! {
 }
 
 section! {
+    /// Who can become a customer.
+    UsersSection {
+        /// Years somebody must be old.
+        minimum_age: i16 = 16,
+    }
+}
+
+section! {
     /// How messages leave the bank; without a way, a message is only kept for the app. A sandbox sends none.
     MessagesSection {
         /// The mail server, smtps://user:password@host:465; none to send no mail.
@@ -238,6 +252,29 @@ section! {
         push_body: String = r#"{"id":"{id}","user":"{to}","title":"{subject}","text":"{body}"}"#.to_owned(),
         /// Where the app takes the token of a password reset, such as https://app.example.com/reset; none to mail the token.
         reset_link: Option<String> = None,
+    }
+}
+
+section! {
+    /// Files that customers hand in. They are encrypted before they get here.
+    FilesSection {
+        /// The directory they are kept in; none for files in data_dir. Passed over where there is a bucket.
+        directory: Option<PathBuf> = None,
+        /// The bucket of an S3-compatible store they are kept in; none for a directory. Several servers need one, or a
+        /// directory that they share.
+        bucket: Option<String> = None,
+        /// The bucket's region.
+        region: String = "us-east-1".to_owned(),
+        /// Address of the store, such as https://minio.example.com; none for Amazon's.
+        endpoint: Option<String> = None,
+        /// Key id for the store; none to take what the machine has (environment, instance role).
+        access_key_id: Option<String> = None,
+        /// The secret that goes with it.
+        secret_access_key: Option<Secret> = None,
+        /// The most pixels of a picture.
+        most_pixels: u32 = 25_000_000,
+        /// Pictures decoded at once: each takes up to 16 bytes a pixel.
+        pictures_at_once: usize = 2,
     }
 }
 
@@ -273,6 +310,8 @@ pub struct Config {
     pub cards: CardsSection,
     pub codes: Codes,
     pub messages: MessagesSection,
+    pub users: UsersSection,
+    pub files: FilesSection,
     pub telemetry: Telemetry,
 }
 
@@ -292,6 +331,8 @@ impl Default for Config {
             cards: CardsSection::default(),
             codes: Codes::default(),
             messages: MessagesSection::default(),
+            users: UsersSection::default(),
+            files: FilesSection::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -318,6 +359,8 @@ impl Config {
         ("cards", CardsSection::DOCS),
         ("codes", Codes::DOCS),
         ("messages", MessagesSection::DOCS),
+        ("users", UsersSection::DOCS),
+        ("files", FilesSection::DOCS),
         ("telemetry", Telemetry::DOCS),
     ];
 }

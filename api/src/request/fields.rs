@@ -5,7 +5,7 @@
 //! can have are in [`values`](super::values).
 
 use serde_json::{Map, Value};
-use utoipa::openapi::schema::Schema;
+use utoipa::openapi::schema::{AdditionalProperties, Schema};
 
 use crate::problem::FieldError;
 
@@ -16,6 +16,10 @@ pub type Faults = Vec<FieldError>;
 pub trait Field: Sized {
     /// Whether a body without it is wrong.
     const REQUIRED: bool = true;
+    /// Whether it holds a file: a body with one may be larger.
+    const HOLDS_FILE: bool = false;
+    /// The names of an object's fields.
+    const NAMES: &'static [&'static str] = &[];
 
     /// Reads a value that is there.
     ///
@@ -110,6 +114,9 @@ macro_rules! request {
         )*}
 
         impl $crate::request::Field for $name {
+            const HOLDS_FILE: bool = false $(|| <$type as $crate::request::Field>::HOLDS_FILE)*;
+            const NAMES: &'static [&'static str] = &[$($json),*];
+
             fn read(value: serde_json::Value) -> Result<Self, $crate::request::Faults> {
                 let mut fields = $crate::request::Fields::of(value)?;
                 $(let $field = fields.take::<$type>($json);)*
@@ -138,8 +145,44 @@ macro_rules! request {
     };
 }
 
+/// An object in which nothing but its own fields may stand: an app that believes to have changed something that cannot be
+/// changed is told so.
+pub struct Strict<T>(pub T);
+
+impl<T: Field> Field for Strict<T> {
+    const HOLDS_FILE: bool = T::HOLDS_FILE;
+    const NAMES: &'static [&'static str] = T::NAMES;
+
+    fn read(value: Value) -> Result<Self, Faults> {
+        let names = value.as_object().into_iter().flat_map(Map::keys);
+        let unknown = names.filter(|name| !T::NAMES.contains(&name.as_str()));
+        let mut faults: Faults = unknown
+            .flat_map(|name| {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                under(name, fault("UNKNOWN_FIELD", "this field cannot be set here"))
+            })
+            .collect();
+        match T::read(value) {
+            Ok(read) if faults.is_empty() => Ok(Self(read)),
+            Ok(_) => Err(faults),
+            Err(wrong) => {
+                faults.extend(wrong);
+                Err(faults)
+            }
+        }
+    }
+
+    fn schema() -> Schema {
+        let schema = T::schema();
+        let Schema::Object(mut object) = schema else { return schema };
+        object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        Schema::Object(object)
+    }
+}
+
 impl<T: Field> Field for Option<T> {
     const REQUIRED: bool = false;
+    const HOLDS_FILE: bool = T::HOLDS_FILE;
 
     fn read(value: Value) -> Result<Self, Faults> {
         T::read(value).map(Some)

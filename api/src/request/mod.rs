@@ -13,6 +13,7 @@ mod accept;
 mod body;
 mod fields;
 mod names;
+mod people;
 mod path;
 mod query;
 mod range;
@@ -28,8 +29,9 @@ use axum::http::request::Parts;
 use bursar_domain::Position;
 
 pub use accept::{Accept, Representation};
-pub use fields::{Faults, Field, Fields, fault};
+pub use fields::{Faults, Field, Fields, Strict, fault};
 pub use names::{BillerId, BillingRef, CountryCode, StateCode};
+pub use people::{Email, FileContent, Language, TimeZoneName};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};

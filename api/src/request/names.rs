@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bursar_domain::kernel::{
-    BeneficiaryId, CardId, DisputeId, IdError, MessageId, RecurrenceId, TagId, TransactionId, UserId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, IdError, MessageId, RecurrenceId, TagId, TransactionId, UserId,
     VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
@@ -50,6 +50,9 @@ macro_rules! ids {
 }
 
 ids! {
+    AvatarId: "avatar",
+    DocumentId: "document",
+    VerificationId: "verification",
     BeneficiaryId: "beneficiary",
     CardId: "card",
     DisputeId: "dispute",

@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::kernel::{
-    BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -73,6 +73,10 @@ macro_rules! segments {
 
 segments! {
     AccountNumber: "accountNo" = "account",
+    AvatarId: "avatarId" = "avatar",
+    DocumentId: "documentId" = "document",
+    UserId: "userId" = "user",
+    VerificationId: "verificationId" = "verification",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
     BillingRef: "billingRef" = "bill",

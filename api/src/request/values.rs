@@ -323,7 +323,7 @@ pub(super) fn parsed<T: FromStr>(value: Value, expected: &str) -> Result<T, Faul
     string(value)?.parse().map_err(|_| fault("MALFORMED", expected))
 }
 
-fn string(value: Value) -> Result<String, Faults> {
+pub(super) fn string(value: Value) -> Result<String, Faults> {
     match value {
         Value::String(text) => Ok(text),
         _ => Err(fault("WRONG_TYPE", "expected a string")),

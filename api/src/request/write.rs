@@ -116,7 +116,9 @@ impl<T: Field> FromRequest<App> for Submission<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, stream) = request.into_parts();
         let key = idempotency_key(&parts.headers)?;
-        let raw = body::read(&parts, stream, app.config.server.body_bytes).await?;
+        let server = &app.config.server;
+        let most = if T::HOLDS_FILE { server.file_body_bytes } else { server.body_bytes };
+        let raw = body::read(&parts, stream, most).await?;
         let body = body::parse(&raw)?;
         Ok(Self { body, sent: Sent::new(parts, key, raw) })
     }

@@ -164,7 +164,12 @@ pub enum ProfileCommand {
         update: Box<ProfileUpdate>,
     },
     /// Their picture.
-    SetAvatar(Box<Avatar>),
+    SetAvatar {
+        /// It.
+        avatar: Box<Avatar>,
+        /// The one it takes the place of.
+        over: Option<AvatarId>,
+    },
 }
 
 impl fmt::Debug for ProfileCommand {
@@ -176,7 +181,7 @@ impl fmt::Debug for ProfileCommand {
             Self::ConfirmEmail { .. } => "ConfirmEmail",
             Self::ConfirmPhone { .. } => "ConfirmPhone",
             Self::Onboard { .. } => "Onboard",
-            Self::SetAvatar(_) => "SetAvatar",
+            Self::SetAvatar { .. } => "SetAvatar",
         })
     }
 }
@@ -390,7 +395,12 @@ impl Person {
                 let ProfileUpdated { address, preferences, .. } = self.update(*update, true);
                 UserEvent::Onboarded(Box::new(Onboarded { account_number, address, preferences }))
             }
-            ProfileCommand::SetAvatar(avatar) => UserEvent::AvatarSet(avatar),
+            ProfileCommand::SetAvatar { avatar, over } => {
+                if self.profile.avatar.as_ref().map(|avatar| avatar.id) != over {
+                    return Err(UserError::AvatarChanged);
+                }
+                UserEvent::AvatarSet(avatar)
+            }
         };
         Ok(vec![event])
     }
