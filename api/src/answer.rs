@@ -2,11 +2,15 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::body::Body;
-use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, LOCATION, VARY};
+use axum::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LOCATION, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bursar_commands::Committed;
 use bursar_commands::keys::hex;
+use bursar_domain::kernel::StoredFile;
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -127,6 +131,57 @@ impl IntoResponse for Streamed {
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.media));
         (headers, self.body).into_response()
+    }
+}
+
+/// A file that somebody handed in. Whatever it holds, a browser does nothing with it but what its type says, and nobody on
+/// the way keeps it.
+#[derive(Debug)]
+pub struct FileAnswer {
+    media: &'static str,
+    disposition: String,
+    tag: String,
+    none_match: Option<String>,
+    bytes: Vec<u8>,
+}
+
+impl FileAnswer {
+    /// A picture, to be shown.
+    #[must_use]
+    pub fn shown(file: &StoredFile, bytes: Vec<u8>, none_match: Option<String>) -> Self {
+        Self::new("inline".to_owned(), file, bytes, none_match)
+    }
+
+    /// A document, to be saved as `name`.
+    #[must_use]
+    pub fn attached(file: &StoredFile, name: &str, bytes: Vec<u8>, none_match: Option<String>) -> Self {
+        let name = format!("attachment; filename=\"{name}.{}\"", file.file_type.extension());
+        Self::new(name, file, bytes, none_match)
+    }
+
+    fn new(disposition: String, file: &StoredFile, bytes: Vec<u8>, none_match: Option<String>) -> Self {
+        // A file never changes.
+        Self { media: file.file_type.media(), disposition, tag: format!("\"{}\"", file.id), none_match, bytes }
+    }
+}
+
+impl IntoResponse for FileAnswer {
+    fn into_response(self) -> Response {
+        let mut headers = HeaderMap::new();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));
+        if known(&mut headers, &self.tag, self.none_match.as_deref()) {
+            return (StatusCode::NOT_MODIFIED, headers).into_response();
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.media));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(
+            CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'"),
+        );
+        if let Ok(disposition) = HeaderValue::from_str(&self.disposition) {
+            headers.insert(CONTENT_DISPOSITION, disposition);
+        }
+        (headers, self.bytes).into_response()
     }
 }
 

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
 use bursar_commands::cards::EndBlocks;
+use bursar_commands::documents::{DocumentReader, MrzReader};
+use bursar_commands::files::{Files, SweepFiles, UnusableStore, order};
+use bursar_commands::identity::IdentityRegistry;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::{Keys, MasterKey};
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
@@ -70,6 +73,12 @@ pub struct Parts {
     pub sandbox: Option<Arc<Sandbox>>,
     /// The way out of the bank, and into it.
     pub rails: Rails,
+    /// What customers hand in.
+    pub files: Files,
+    /// Reads identity documents.
+    pub reader: Arc<dyn DocumentReader>,
+    /// Where identities are kept, when the bank is connected to it.
+    pub registry: Option<Arc<dyn IdentityRegistry>>,
     /// What the bank does by itself.
     pub processes: Processes,
     pub metrics: PrometheusHandle,
@@ -109,6 +118,8 @@ pub enum StartError {
     Mailer(#[from] MailerError),
     #[error(transparent)]
     Gateway(#[from] GatewayError),
+    #[error("files: {0}")]
+    Files(#[from] UnusableStore),
     #[error("metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
 }
@@ -149,7 +160,10 @@ impl App {
         let rails = rails(&config);
         let messenger = outside::messenger(&config, sandbox.as_ref())?;
         let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), outside::policies(&config.codes));
-        let processes = processes(&config, &journal, &keys, &rails, &messenger);
+        let (store, files) = outside::files(&config, &keys)?;
+        order(&journal).await?;
+        let sweep = SweepFiles::new(journal.clone(), store);
+        let processes = processes(&config, &journal, &keys, &rails, &messenger, sweep);
         let (stop, stopped) = watch::channel(false);
         let working = processes.start(stopped);
         Ok(Self(Arc::new(Parts {
@@ -165,6 +179,9 @@ impl App {
             freshness: projections.freshness(),
             sandbox,
             rails,
+            files,
+            reader: Arc::new(MrzReader),
+            registry: outside::registry(&config),
             processes,
             working: Mutex::new(Some((stop, working))),
             metrics: metrics::install()?,
@@ -251,11 +268,13 @@ fn processes(
     keys: &Arc<Keys>,
     rails: &Rails,
     messenger: &Arc<dyn Messenger>,
+    sweep: SweepFiles,
 ) -> Processes {
     let mut tasks: Vec<Box<dyn Task>> = vec![
         Box::new(ExecuteRecurrences::new(journal.clone())),
         Box::new(EndBlocks::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
+        Box::new(sweep),
     ];
     // Without a rail, payments on their way wait for a server that has one.
     if let Some(rail) = rails {

@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`datasets`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`datasets`], [`documents`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`users`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
@@ -30,6 +30,7 @@ pub mod config;
 pub mod database;
 pub mod datasets;
 pub mod demo;
+pub mod documents;
 pub mod edge;
 pub mod iso20022;
 pub mod limits;
@@ -53,6 +54,7 @@ pub mod staff;
 pub mod tags;
 pub mod telemetry;
 pub mod transactions;
+pub mod users;
 pub mod wiring;
 pub mod written;
 

@@ -94,6 +94,8 @@ pub struct RateLimits {
     started: Instant,
     reads: Buckets,
     writes: Buckets,
+    uploads: Buckets,
+    lookups: Buckets,
     logins: Buckets,
     addresses: Buckets,
 }
@@ -115,6 +117,8 @@ impl RateLimits {
             started,
             reads: Buckets::new("reads", limits.reads_per_minute),
             writes: Buckets::new("writes", limits.writes_per_minute),
+            uploads: Buckets::new("uploads", limits.uploads_per_minute),
+            lookups: Buckets::new("lookups", limits.lookups_per_minute),
             logins: Buckets::new("logins", limits.logins_per_minute),
             addresses: Buckets::new("addresses", limits.logins_per_address_per_minute),
         }
@@ -128,6 +132,16 @@ impl RateLimits {
     /// A write by `caller`.
     pub fn write(&self, caller: impl Hash, at: Instant) -> Verdict {
         self.judge(&self.writes, caller, at)
+    }
+
+    /// A file that `caller` hands in.
+    pub fn upload(&self, caller: impl Hash, at: Instant) -> Verdict {
+        self.judge(&self.uploads, caller, at)
+    }
+
+    /// A look at somebody else's account by `caller`.
+    pub fn lookup(&self, caller: impl Hash, at: Instant) -> Verdict {
+        self.judge(&self.lookups, caller, at)
     }
 
     /// A login or refresh from `address` as `username`.

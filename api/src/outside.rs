@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use bursar_commands::files::{Bucket, DerivedSeal, FileStore, Files, ObjectFiles, PictureLimits};
+use bursar_commands::identity::{IdentityRegistry, SandboxRegistry};
+use bursar_commands::keys::Keys;
 use bursar_commands::messages::{Channel, Gateway, GatewayError, Mailer, Messenger, Template, Ways};
 use bursar_commands::verifications::Policies;
 use bursar_domain::verifications::Policy;
@@ -37,6 +40,33 @@ fn gateway(
     let gateway =
         Gateway::new(channel, url.clone(), authorization.map(Secret::expose), Template::parse(body)?)?;
     Ok(Some(Arc::new(gateway)))
+}
+
+/// Where customers' files are: the store, and what encrypts them on their way there.
+///
+/// # Errors
+/// [`StartError`], when the directory or the bucket cannot be used.
+pub fn files(config: &Config, keys: &Arc<Keys>) -> Result<(Arc<dyn FileStore>, Files), StartError> {
+    let wanted = &config.files;
+    let objects = match &wanted.bucket {
+        Some(name) => ObjectFiles::bucket(Bucket {
+            name: name.clone(),
+            region: wanted.region.clone(),
+            endpoint: wanted.endpoint.clone(),
+            credentials: wanted.access_key_id.clone().zip(wanted.secret_access_key.as_ref().map(|s| s.expose().to_owned())),
+        })?,
+        None => ObjectFiles::directory(&wanted.directory.clone().unwrap_or_else(|| config.data_dir.join("files")))?,
+    };
+    let store: Arc<dyn FileStore> = Arc::new(objects);
+    let limits = PictureLimits { most_pixels: wanted.most_pixels, at_once: wanted.pictures_at_once };
+    let files = Files::new(Arc::clone(&store), Arc::new(DerivedSeal(Arc::clone(keys))), limits);
+    Ok((store, files))
+}
+
+/// The register of a test bank. A bank of its own has none yet, and says so to whoever wants to be verified.
+#[must_use]
+pub fn registry(config: &Config) -> Option<Arc<dyn IdentityRegistry>> {
+    config.sandbox.then(|| Arc::new(SandboxRegistry) as Arc<dyn IdentityRegistry>)
 }
 
 /// What the bank allows for codes and tokens.

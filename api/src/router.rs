@@ -11,8 +11,7 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, datasets, messages, openapi, operations, payments,
-    products, sandbox, sessions, staff, tags, transactions,
+    accounts, banks, beneficiaries, billers, cards, datasets, documents, messages, openapi, operations, payments, products, sandbox, sessions, staff, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -27,10 +26,12 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(billers::routes())
         .merge(datasets::routes())
         .merge(messages::routes())
+        .merge(documents::routes())
         .merge(products::routes())
         .merge(staff::routes())
         .merge(tags::routes())
         .merge(transactions::routes())
+        .merge(users::routes())
         .merge(operations::routes());
     if sandboxed { routes.merge(sandbox::routes()) } else { routes }
 }

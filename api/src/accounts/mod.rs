@@ -24,6 +24,7 @@ use crate::paging::Pagination;
 use crate::problem::Problem;
 use crate::query;
 use crate::request::{Conditions, InPath, OneOf, Queried, Search};
+pub(crate) use open::{OpenedAccount, opened};
 use views::{AccountBalance, AccountDetails, AccountItem, AccountList};
 
 /// The routes of this area.

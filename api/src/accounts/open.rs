@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use bursar_commands::Journal;
+use bursar_commands::Committed;
 use bursar_commands::accounts::{NewAccount, open, owned};
 use bursar_domain::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use bursar_domain::kernel::UserId;
@@ -86,14 +87,21 @@ pub(super) async fn open_account(
 ) -> Result<Answer<OpenedAccount>, Problem> {
     let Write { caller, body, context, .. } = write;
     let request = new_account(&app.journal, caller.user(), body).await?;
-    let committed = open(&app.journal, &context, caller.user(), request).await?;
+    opened(&open(&app.journal, &context, caller.user(), request).await?)
+}
+
+/// What is said of an account that was opened.
+///
+/// # Errors
+/// When the unit opened none.
+pub(crate) fn opened(committed: &Committed) -> Result<Answer<OpenedAccount>, Problem> {
     let (recorded, opened) = committed.event(|event| match event {
         Event::Account(AccountEvent::Opened(opened)) => Some(&**opened),
         _ => None,
     })?;
     let result = OpenedAccount::of(recorded, opened);
     let location = format!("/v1/accounts/{}", result.account_number);
-    Ok(Answer::ok(result).at(&committed).created(&location))
+    Ok(Answer::ok(result).at(committed).created(&location))
 }
 
 async fn new_account(journal: &Journal, owner: UserId, body: OpenAccount) -> Result<NewAccount, Problem> {

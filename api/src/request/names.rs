@@ -52,7 +52,6 @@ macro_rules! ids {
 ids! {
     AvatarId: "avatar",
     DocumentId: "document",
-    VerificationId: "verification",
     BeneficiaryId: "beneficiary",
     CardId: "card",
     DisputeId: "dispute",

@@ -3,7 +3,7 @@
 use bursar_domain::Personal;
 use bursar_domain::kernel::{SessionId, UserId, VerificationId};
 use bursar_domain::messages::{Category, Channel, MessagesCommand};
-use bursar_domain::users::{IdentityLookup, Person, ProfileCommand, User, UserError};
+use bursar_domain::users::{IdentityLookup, Person, ProfileCommand, UserError};
 use bursar_domain::verifications::{Purpose, Verification, VerificationsError};
 
 use super::{person, same_name};

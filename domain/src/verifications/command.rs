@@ -36,6 +36,17 @@ pub enum VerificationsCommand {
     },
 }
 
+impl VerificationsCommand {
+    /// Which verification it is about.
+    #[must_use]
+    pub const fn id(&self) -> VerificationId {
+        match self {
+            Self::Issue(new) => new.id,
+            Self::Resend { id, .. } | Self::Try { id, .. } | Self::Confirm { id, .. } => *id,
+        }
+    }
+}
+
 /// A verification to be begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVerification {
