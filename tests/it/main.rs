@@ -40,6 +40,7 @@ mod billers;
 mod bills;
 mod bodies;
 mod cards;
+mod claims;
 mod clearing;
 mod command_line;
 mod controls;

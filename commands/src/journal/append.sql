@@ -42,7 +42,11 @@ WITH known AS MATERIALIZED (
     INSERT INTO claims (namespace, hash, holder)
     SELECT * FROM UNNEST($38::text[], $39::bytea[], $40::text[])
      WHERE EXISTS (SELECT FROM moved_head)
-        ON CONFLICT (namespace, hash) DO NOTHING
+        ON CONFLICT (namespace, hash) DO UPDATE SET holder = excluded.holder
+                                          WHERE claims.holder <> excluded.holder
+), released AS (
+    DELETE FROM claims c USING UNNEST($48::text[], $49::bytea[]) AS r (namespace, hash)
+     WHERE c.namespace = r.namespace COLLATE "C" AND c.hash = r.hash AND EXISTS (SELECT FROM moved_head)
 ), ordered AS (
     INSERT INTO schedule (task, subject, due_at)
     SELECT * FROM UNNEST($43::text[], $44::text[], $45::timestamptz[])

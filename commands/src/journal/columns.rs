@@ -35,6 +35,29 @@ impl<'a> EventColumns<'a> {
     }
 }
 
+/// Values that a batch claims or releases, a column each.
+#[derive(Default)]
+pub(super) struct ClaimColumns<'a> {
+    pub(super) namespaces: Vec<&'a str>,
+    pub(super) hashes: Vec<&'a [u8]>,
+    /// Of claimed ones.
+    pub(super) holders: Vec<&'a str>,
+}
+
+impl<'a> ClaimColumns<'a> {
+    /// What it claims, and what it releases.
+    pub(super) fn of(plan: &'a Plan) -> (Self, Self) {
+        let (mut claimed, mut released) = (Self::default(), Self::default());
+        for ((namespace, hash), holder) in &plan.claims {
+            let columns = if holder.is_some() { &mut claimed } else { &mut released };
+            columns.namespaces.push(namespace);
+            columns.hashes.push(hash);
+            columns.holders.extend(holder.as_deref());
+        }
+        (claimed, released)
+    }
+}
+
 /// Work that a batch orders or takes back, a column each.
 #[derive(Default)]
 pub(super) struct DueColumns<'a> {

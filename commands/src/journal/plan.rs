@@ -81,8 +81,8 @@ pub(super) struct Plan {
     pub(super) payloads: Vec<String>,
     /// Keys of units with events; later units of the batch see them.
     pub(super) keys: HashMap<[u8; 16], KeyRecord>,
-    /// Values claimed, and by whom; later units of the batch see them.
-    pub(super) claims: HashMap<ClaimedValue, String>,
+    /// Values claimed, and by whom, or released (`None`); later units of the batch see them.
+    pub(super) claims: HashMap<ClaimedValue, Option<String>>,
     /// What the events order (when) or take back (`None`), by task and aggregate; the last word counts.
     pub(super) dues: HashMap<(&'static str, CompactString), Option<Timestamp>>,
     /// One for each unit, in order.
@@ -112,6 +112,7 @@ impl Memory {
         let mut misses = Misses::default();
         for unit in units {
             misses.claims.extend(unit.claims.iter().map(|claim| (claim.namespace, claim.hash)));
+            misses.claims.extend(unit.releases.iter().map(|release| (release.namespace, release.hash)));
             for step in &unit.steps {
                 let known = self.streams.touch(&step.stream) || (step.fresh && self.trust_fresh);
                 if !known {
@@ -157,6 +158,7 @@ impl Memory {
                 },
             };
             if let Outcome::Events(events) = outcome {
+                self.release(unit, &mut plan);
                 plan.remember(unit, next, events);
             }
             plan.outcomes.push(outcome);
@@ -202,16 +204,31 @@ impl Memory {
         })
     }
 
+    /// Who holds a value after what the batch has planned so far.
+    fn holder<'a>(&'a self, value: &ClaimedValue, plan: &'a Plan) -> Option<&'a str> {
+        let planned = plan.claims.get(value).map(Option::as_deref);
+        planned.unwrap_or_else(|| self.claims.get(value).map(String::as_str))
+    }
+
     fn check_claims(&self, unit: &Unit, plan: &Plan) -> Result<(), Stop> {
         for claim in &unit.claims {
             let value = (claim.namespace, claim.hash);
-            let holder = self.claims.get(&value).or_else(|| plan.claims.get(&value));
-            if holder.is_some_and(|holder| *holder != claim.holder) {
+            let holder = self.holder(&value, plan).filter(|holder| !unit.releases_from(holder, &value));
+            if holder.is_some_and(|holder| holder != claim.holder) {
                 let taken = Taken { namespace: claim.namespace, code: claim.taken };
                 return Err(Stop::Refused(Box::new(taken)));
             }
         }
         Ok(())
+    }
+
+    fn release(&self, unit: &Unit, plan: &mut Plan) {
+        for release in &unit.releases {
+            let value = (release.namespace, release.hash);
+            if self.holder(&value, plan).is_some_and(|holder| holder == release.holder) {
+                plan.claims.insert(value, None);
+            }
+        }
     }
 
     fn run(
@@ -302,7 +319,7 @@ impl Plan {
             }
         }
         for claim in &unit.claims {
-            self.claims.insert((claim.namespace, claim.hash), claim.holder.clone());
+            self.claims.insert((claim.namespace, claim.hash), Some(claim.holder.clone()));
         }
         // A unit without events has nothing to point to; asked again, it finds again that all is so already.
         if let Some(idempotency) = unit.context.idempotency
@@ -312,6 +329,14 @@ impl Plan {
             let record = KeyRecord { fingerprint: idempotency.fingerprint, first, last };
             self.keys.insert(idempotency.key, record);
         }
+    }
+}
+
+impl Unit {
+    fn releases_from(&self, holder: &str, value: &ClaimedValue) -> bool {
+        self.releases
+            .iter()
+            .any(|release| release.holder == holder && (release.namespace, release.hash) == *value)
     }
 }
 

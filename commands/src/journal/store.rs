@@ -15,7 +15,7 @@ use jiff_sqlx::ToSqlx;
 use sqlx::{Executor as _, PgConnection, Row as _};
 
 use super::StoreError;
-use super::columns::{AccountColumns, DueColumns, EventColumns, metadata};
+use super::columns::{AccountColumns, ClaimColumns, DueColumns, EventColumns, metadata};
 use super::plan::{KeyRecord, Memory, Misses, Plan, Stream};
 use super::read;
 
@@ -221,9 +221,7 @@ pub(super) async fn append(
     let prints: Vec<&[u8]> = plan.keys.values().map(|record| record.fingerprint.as_slice()).collect();
     let firsts: Vec<i64> = plan.keys.values().map(|record| record.first).collect();
     let lasts: Vec<i64> = plan.keys.values().map(|record| record.last).collect();
-    let namespaces: Vec<&str> = plan.claims.keys().map(|(namespace, _)| *namespace).collect();
-    let hashes: Vec<&[u8]> = plan.claims.keys().map(|(_, hash)| hash.as_slice()).collect();
-    let holders: Vec<&str> = plan.claims.values().map(String::as_str).collect();
+    let (claimed, released) = ClaimColumns::of(plan);
     let known = sqlx::query_file_as!(
         KnownKey,
         "src/journal/append.sql",
@@ -264,9 +262,9 @@ pub(super) async fn append(
         &firsts,
         &lasts,
         day.to_sqlx() as _,
-        &namespaces as _,
-        &hashes as _,
-        &holders as _,
+        &claimed.namespaces as _,
+        &claimed.hashes as _,
+        &claimed.holders as _,
         last.position,
         &asked as _,
         &ordered.tasks as _,
@@ -274,6 +272,8 @@ pub(super) async fn append(
         &ordered.due as _,
         &dropped.tasks as _,
         &dropped.subjects as _,
+        &released.namespaces as _,
+        &released.hashes as _,
     );
     Ok(known.fetch_all(connection).await?)
 }
