@@ -31,6 +31,7 @@ pub mod sessions;
 pub mod tags;
 pub mod transactions;
 pub mod users;
+pub mod vault;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};
 pub use owned::{CommandError, NotFound, Owned};

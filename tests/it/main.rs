@@ -55,6 +55,7 @@ mod limits;
 mod mixed_day;
 mod payment_exports;
 mod payments;
+mod personal_data;
 mod protocol;
 mod races;
 mod ratchet;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
-use bursar_domain::kernel::{BeneficiaryId, CardId, DisputeId, RecurrenceId, TagId, TransactionId};
+use bursar_domain::kernel::{BeneficiaryId, CardId, DisputeId, RecurrenceId, TagId, TransactionId, UserId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
@@ -81,4 +81,5 @@ segments! {
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
+    UserId: "userId" = "user",
 }

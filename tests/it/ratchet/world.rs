@@ -30,6 +30,8 @@ pub struct World {
     pub undoing: Undoing,
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// Somebody whom nobody has asked to erase.
+    pub erasable: String,
 }
 
 impl World {
@@ -53,7 +55,9 @@ impl World {
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let erasable = bank.registered("erasable").await.to_string();
         Self {
+            erasable,
             bank,
             ada,
             bola,
