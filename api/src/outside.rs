@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use bursar_commands::files::{Bucket, DerivedSeal, FileStore, Files, ObjectFiles, PictureLimits};
+use bursar_commands::files::{Bucket, FileStore, Files, ObjectFiles, PictureLimits};
 use bursar_commands::identity::{IdentityRegistry, SandboxRegistry};
-use bursar_commands::keys::Keys;
 use bursar_commands::messages::{Channel, Gateway, GatewayError, Mailer, Messenger, Template, Ways};
 use bursar_commands::verifications::Policies;
 use bursar_domain::verifications::Policy;
@@ -42,11 +41,11 @@ fn gateway(
     Ok(Some(Arc::new(gateway)))
 }
 
-/// Where customers' files are: the store, and what encrypts them on their way there.
+/// Where customers' files are: the store, and the way there.
 ///
 /// # Errors
 /// [`StartError`], when the directory or the bucket cannot be used.
-pub fn files(config: &Config, keys: &Arc<Keys>) -> Result<(Arc<dyn FileStore>, Files), StartError> {
+pub fn files(config: &Config) -> Result<(Arc<dyn FileStore>, Files), StartError> {
     let wanted = &config.files;
     let objects = match &wanted.bucket {
         Some(name) => ObjectFiles::bucket(Bucket {
@@ -59,7 +58,7 @@ pub fn files(config: &Config, keys: &Arc<Keys>) -> Result<(Arc<dyn FileStore>, F
     };
     let store: Arc<dyn FileStore> = Arc::new(objects);
     let limits = PictureLimits { most_pixels: wanted.most_pixels, at_once: wanted.pictures_at_once };
-    let files = Files::new(Arc::clone(&store), Arc::new(DerivedSeal(Arc::clone(keys))), limits);
+    let files = Files::new(Arc::clone(&store), limits);
     Ok((store, files))
 }
 

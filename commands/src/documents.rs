@@ -126,7 +126,7 @@ pub async fn reject(
 /// Staff: the bytes of a document, as they are kept.
 ///
 /// # Errors
-/// `NOT_FOUND`, also when its owner was erased.
+/// `NOT_FOUND`; `SUBJECT_ERASED` when its owner was.
 pub async fn content(
     journal: &Journal,
     files: &Files,
@@ -134,6 +134,6 @@ pub async fn content(
 ) -> Result<(StoredFile, Vec<u8>), CommandError> {
     let (document, _) = journal.load::<Document>(&id.to_string()).await?;
     let held = document.held().ok_or_else(|| CommandError::refused(DocumentError::Unknown))?;
-    let bytes = files.get(held.owner, &held.file).await?;
+    let bytes = files.get(journal, held.owner, &held.file).await?;
     Ok((held.file.clone(), bytes))
 }

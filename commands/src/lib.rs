@@ -35,6 +35,7 @@ pub mod tags;
 pub mod transactions;
 pub mod users;
 pub mod verifications;
+pub mod vault;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};
 pub use owned::{CommandError, NotFound, Owned};

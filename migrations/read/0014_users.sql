@@ -35,7 +35,7 @@ CREATE INDEX users_by_creation ON users (created_at DESC);
 
 COMMENT ON TABLE users IS 'People: customers and staff, as they are known. What is personal reads [erased] once somebody is erased.';
 COMMENT ON COLUMN users.user_id IS 'usr_ and a UUID.';
-COMMENT ON COLUMN users.status IS 'PENDING until the identity is verified or a holder of an account is recognised, then ACTIVE.';
+COMMENT ON COLUMN users.status IS 'PENDING until the identity is verified or a holder of an account is recognised, then ACTIVE; ERASED for good.';
 COMMENT ON COLUMN users.verification_level IS 'NONE, or FULL once the bank knows who they are.';
 COMMENT ON COLUMN users.first_name IS 'Given name.';
 COMMENT ON COLUMN users.last_name IS 'Family name.';

@@ -13,6 +13,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{self, Record, Records, equal, list_all};
+use crate::row::{erase, erasure, named};
 
 /// A document. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,18 +110,28 @@ impl DocumentRow {
     }
 }
 
+impl DocumentRow {
+    /// What its owner said, and what it says of them, can be read no more.
+    fn erase(&mut self, position: Position) {
+        let texts = [&mut self.name, &mut self.description, &mut self.number];
+        texts.into_iter().chain([&mut self.extracted_number, &mut self.extracted_name]).for_each(erase);
+        self.extracted_birth = None;
+        self.last_position = position;
+    }
+}
+
 impl Record for DocumentRow {
     const TABLE: &'static Table = &Documents::TABLES[0];
-    const GROUP: &'static str = "document_id";
+    const GROUP: &'static str = "owner";
     type Key = DocumentId;
-    type Group = DocumentId;
+    type Group = UserId;
 
     fn key(&self) -> DocumentId {
         self.document_id
     }
 
-    fn group(&self) -> DocumentId {
-        self.document_id
+    fn group(&self) -> UserId {
+        self.owner
     }
 }
 
@@ -188,18 +199,24 @@ pub struct Documents {
 
 impl ReadModel for Documents {
     const NAME: &'static str = "documents";
-    const READS: &'static [Kind] = &[Kind::Document];
+    const READS: &'static [Kind] = &[Kind::Document, Kind::User];
     const TABLES: &'static [Table] =
         &[Table { name: "documents", key: &["document_id"], position: "last_position", append_only: false }];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
-        let documents = events.iter().filter(|event| event.stream.kind == Kind::Document);
-        self.rows.load(db, documents.filter_map(|event| named(event).ok())).await
+        let owners = events.iter().filter_map(|event| match &event.event {
+            Event::Document(what) => Some(what.owner()),
+            _ => erasure(event).map(|(user, _)| user),
+        });
+        self.rows.load(db, owners).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, _)) = erasure(event) {
+            self.rows.change(&user, |_| true, |row| row.erase(event.position));
+        }
         let Event::Document(what) = &event.event else { return Ok(()) };
-        let id = named(event)?;
+        let id: DocumentId = named(event)?;
         let (status, note) = match what {
             DocumentEvent::Uploaded(uploaded) => {
                 self.rows.insert(DocumentRow::of(event, id, uploaded));
@@ -209,8 +226,8 @@ impl ReadModel for Documents {
             DocumentEvent::Rejected { reason, .. } => (DocumentStatus::Rejected, Some(reason.clone())),
         };
         self.rows.change(
-            &id,
-            |_| true,
+            &what.owner(),
+            |row| row.document_id == id,
             |row| {
                 row.status = status;
                 row.note.clone_from(&note);
@@ -230,8 +247,4 @@ impl ReadModel for Documents {
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         self.rows.save(db).await
     }
-}
-
-fn named(event: &Recorded) -> Result<DocumentId, FoldError> {
-    event.stream.id.parse().map_err(|_| FoldError::ForeignStream(event.stream.id.to_string()))
 }

@@ -10,6 +10,7 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{self, Record, Records};
+use crate::row::named;
 
 /// A person. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +107,22 @@ impl UserRow {
         }
     }
 
+    /// Nothing is left of them, whatever was known.
+    fn erase(&mut self) {
+        let erased = || Personal::<String>::Erased.or_erased().to_owned();
+        "ERASED".clone_into(&mut self.status);
+        "NONE".clone_into(&mut self.verification_level);
+        (self.first_name, self.last_name) = (erased(), erased());
+        (self.email, self.email_verified) = (erased(), false);
+        (self.phone_number, self.phone_verified) = (erased(), false);
+        self.date_of_birth = None;
+        (self.street, self.city, self.state) = (Some(erased()), Some(erased()), Some(erased()));
+        (self.postal_code, self.country) = (Some(erased()), Some(erased()));
+        (self.waiting_first_name, self.waiting_last_name) = (None, None);
+        (self.waiting_email, self.waiting_phone_number) = (None, None);
+        self.avatar_id = None;
+    }
+
     fn say(&mut self, address: Option<&Personal<PostalAddress>>, preferences: Option<&Preferences>) {
         if let Some(address) = address {
             // Of an address that is erased nobody knows which parts it had.
@@ -193,12 +210,12 @@ impl ReadModel for Users {
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
         let users = events.iter().filter(|event| event.stream.kind == Kind::User);
-        self.rows.load(db, users.filter_map(|event| named(event).ok())).await
+        self.rows.load(db, users.filter_map(|event| named::<UserId>(event).ok())).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
         let Event::User(what) = &event.event else { return Ok(()) };
-        let id = named(event)?;
+        let id: UserId = named(event)?;
         match what {
             UserEvent::Registered(person) => self.rows.insert(UserRow::of(event, id, person)),
             UserEvent::Activated => self.change(event, id, |row| {
@@ -232,10 +249,12 @@ impl ReadModel for Users {
                 row.say(onboarded.address.as_ref(), onboarded.preferences.as_ref());
             }),
             UserEvent::AvatarSet(avatar) => self.change(event, id, |row| row.avatar_id = Some(avatar.id)),
+            UserEvent::Erased(_) => self.change(event, id, UserRow::erase),
             // Nothing that is shown; but `If-Match` is held against the version.
             UserEvent::IdentityLookedUp(_)
             | UserEvent::PasswordSet { .. }
-            | UserEvent::PermissionsGranted { .. } => self.count(event, id),
+            | UserEvent::PermissionsGranted { .. }
+            | UserEvent::ErasureRequested { .. } => self.count(event, id),
         }
         Ok(())
     }
@@ -247,8 +266,4 @@ impl ReadModel for Users {
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         self.rows.save(db).await
     }
-}
-
-fn named(event: &Recorded) -> Result<UserId, FoldError> {
-    event.stream.id.parse().map_err(|_| FoldError::ForeignStream(event.stream.id.to_string()))
 }

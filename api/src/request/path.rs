@@ -6,7 +6,8 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId, UserId,
+    VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -75,7 +76,6 @@ segments! {
     AccountNumber: "accountNo" = "account",
     AvatarId: "avatarId" = "avatar",
     DocumentId: "documentId" = "document",
-    UserId: "userId" = "user",
     VerificationId: "verificationId" = "verification",
     BeneficiaryId: "beneficiaryId" = "beneficiary",
     BillerId: "billerId" = "biller",
@@ -88,4 +88,5 @@ segments! {
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
+    UserId: "userId" = "user",
 }

@@ -157,6 +157,6 @@ async fn picture(
         Err(error) => return Err(CommandError::into(error)),
     };
     let file = which(&avatar);
-    let bytes = app.files.get(caller.user(), file).await?;
+    let bytes = app.files.get(&app.journal, caller.user(), file).await?;
     Ok(FileAnswer::shown(file, bytes, wants.none_match))
 }

@@ -6,6 +6,7 @@ use bursar_commands::users;
 use bursar_domain::Event;
 use bursar_domain::kernel::UserId;
 use bursar_domain::users::{Preferences, ProfileUpdate, User, UserEvent};
+use bursar_domain::verifications::{Purpose, VerificationsEvent};
 use bursar_projections::users::find;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -33,7 +34,28 @@ pub struct UpdatedUser {
     updated_at: Timestamp,
     /// The fields whose new value counts once it is proven: email and phoneNumber by a code, names by verifying the identity.
     requires_verification: Vec<&'static str>,
+    /// The codes that are on their way.
+    verifications: Vec<SentCode>,
     message: &'static str,
+}
+
+/// A code that proves a mailbox or a phone.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SentCode {
+    /// `email` or `phoneNumber`.
+    field: &'static str,
+    verification_id: String,
+    /// When the code stops to count.
+    expires_at: Timestamp,
+}
+
+impl SentCode {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::Verifications(VerificationsEvent::Issued(issued)) = event else { return None };
+        let field = if issued.purpose == Purpose::Phone { "phoneNumber" } else { "email" };
+        Some(Self { field, verification_id: issued.id.to_string(), expires_at: issued.expires_at })
+    }
 }
 
 /// Reads the caller's profile.
@@ -94,6 +116,7 @@ pub(super) async fn update_user(
             updated_fields: updated.fields(),
             updated_at: recorded.recorded_at,
             requires_verification: updated.waiting.fields(),
+            verifications: committed.events.iter().filter_map(|recorded| SentCode::of(&recorded.event)).collect(),
             message: "Profile updated",
         },
         Err(_) => UpdatedUser {
@@ -102,6 +125,7 @@ pub(super) async fn update_user(
             updated_fields: Vec::new(),
             updated_at: app.journal.sources().clock.now(),
             requires_verification: Vec::new(),
+            verifications: Vec::new(),
             message: "Nothing to change",
         },
     };

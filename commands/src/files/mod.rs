@@ -16,7 +16,6 @@ mod ends;
 mod objects;
 mod pdf;
 mod picture;
-mod seal;
 mod sweep;
 
 use std::sync::Arc;
@@ -32,7 +31,6 @@ use crate::{Committed, Journal, SubmitError, Unit};
 
 pub use objects::{Bucket, ObjectFiles, UnusableStore};
 pub use picture::{Avatar, PictureLimits, Pictures};
-pub use seal::{DerivedSeal, PersonalSeal};
 pub use sweep::{SWEEP, SweepFiles, order};
 
 /// The namespace in which files are claimed by the aggregate whose event names them.
@@ -68,15 +66,14 @@ pub trait FileStore: Send + Sync {
 #[derive(Clone)]
 pub struct Files {
     store: Arc<dyn FileStore>,
-    seal: Arc<dyn PersonalSeal>,
     pictures: Pictures,
 }
 
 impl Files {
-    /// Files in `store`, encrypted by `seal`; pictures within `limits`.
+    /// Files in `store`; pictures within `limits`.
     #[must_use]
-    pub fn new(store: Arc<dyn FileStore>, seal: Arc<dyn PersonalSeal>, limits: PictureLimits) -> Self {
-        Self { store, seal, pictures: Pictures::new(limits) }
+    pub fn new(store: Arc<dyn FileStore>, limits: PictureLimits) -> Self {
+        Self { store, pictures: Pictures::new(limits) }
     }
 
     /// Looks into a document that should be a `file_type`. A picture comes back without anything that is no picture.
@@ -113,7 +110,7 @@ impl Files {
         bytes: Vec<u8>,
     ) -> Result<StoredFile, CommandError> {
         let id = FileId::mint(journal.sources());
-        let sealed = self.seal.seal(owner, &id.to_string(), bytes).await?;
+        let sealed = journal.vault().seal(owner, &id.to_string(), &bytes).await?;
         let sha256 = hex(digest(&SHA256, &sealed).as_ref());
         self.store.put(id, sealed).await?;
         Ok(StoredFile { id, file_type, sha256 })
@@ -122,11 +119,16 @@ impl Files {
     /// What was put.
     ///
     /// # Errors
-    /// `NOT_FOUND` when its owner was erased or it is gone; when store or key cannot be reached.
-    pub async fn get(&self, owner: UserId, file: &StoredFile) -> Result<Vec<u8>, CommandError> {
-        let gone = || CommandError::refused(NotFound("file"));
-        let sealed = self.store.get(file.id).await?.ok_or_else(gone)?;
-        self.seal.open(owner, &file.id.to_string(), sealed).await?.ok_or_else(gone)
+    /// `SUBJECT_ERASED` when its owner was; `NOT_FOUND` when it is gone; when store or key cannot be reached.
+    pub async fn get(
+        &self,
+        journal: &Journal,
+        owner: UserId,
+        file: &StoredFile,
+    ) -> Result<Vec<u8>, CommandError> {
+        let sealed = self.store.get(file.id).await?;
+        let sealed = sealed.ok_or_else(|| CommandError::refused(NotFound("file")))?;
+        journal.vault().open(owner, &file.id.to_string(), &sealed).await
     }
 
     /// Submits a unit whose event names `files`. When it turns out not to, because it was refused or because it repeats

@@ -5,7 +5,7 @@ use bursar_domain::{AccountNumber, Recorded};
 use jiff_sqlx::ToSqlx;
 
 use super::StoreError;
-use super::plan::{Memory, Plan};
+use super::plan::{KeyChange, Memory, Plan};
 
 /// The events of a batch, a column each.
 #[derive(Default)]
@@ -55,6 +55,30 @@ impl<'a> ClaimColumns<'a> {
             columns.holders.extend(holder.as_deref());
         }
         (claimed, released)
+    }
+}
+
+/// Data keys that a batch makes or destroys, a column each.
+#[derive(Default)]
+pub(super) struct KeyColumns<'a> {
+    pub(super) minted: Vec<String>,
+    pub(super) wrapped: Vec<&'a [u8]>,
+    pub(super) erased: Vec<String>,
+}
+
+impl<'a> KeyColumns<'a> {
+    pub(super) fn of(plan: &'a Plan) -> Self {
+        let mut columns = Self::default();
+        for (subject, change) in &plan.data_keys {
+            match change {
+                KeyChange::Minted(minted) => {
+                    columns.minted.push(subject.to_string());
+                    columns.wrapped.push(&minted.wrapped);
+                }
+                KeyChange::Erased => columns.erased.push(subject.to_string()),
+            }
+        }
+        columns
     }
 }
 

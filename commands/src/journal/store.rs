@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use bursar_domain::codec::Codec;
+use bursar_domain::kernel::UserId;
 use bursar_domain::{AccountNumber, Position, Recorded, StreamId};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -15,7 +16,7 @@ use jiff_sqlx::ToSqlx;
 use sqlx::{Executor as _, PgConnection, Row as _};
 
 use super::StoreError;
-use super::columns::{AccountColumns, ClaimColumns, DueColumns, EventColumns, metadata};
+use super::columns::{AccountColumns, ClaimColumns, DueColumns, EventColumns, KeyColumns, metadata};
 use super::plan::{KeyRecord, Memory, Misses, Plan, Stream};
 use super::read;
 
@@ -83,6 +84,14 @@ pub(super) async fn fill(
 ) -> Result<(), StoreError> {
     if !misses.claims.is_empty() {
         fill_claims(connection, &misses, memory).await?;
+    }
+    if !misses.data_keys.is_empty() {
+        let subjects: Vec<UserId> = misses.data_keys.into_iter().collect();
+        let keyless = memory.vault.fetch(connection, &subjects).await?;
+        if !keyless.is_empty() {
+            memory.vault.is_current(connection).await?;
+        }
+        memory.keyless.extend(keyless);
     }
     if !misses.streams.is_empty() {
         fill_streams(connection, codec, misses.streams.into_iter().collect(), memory).await?;
@@ -202,7 +211,7 @@ pub(super) async fn turn_key_partitions(
     Ok(())
 }
 
-/// Appends a decided batch: events, balances, keys, claims, due work and head, in one statement.
+/// Appends a decided batch: events, balances, idempotency keys, claims, due work, data keys and head, in one statement.
 ///
 /// When the store knows some of the keys `asked`, it writes nothing and answers those.
 pub(super) async fn append(
@@ -222,6 +231,7 @@ pub(super) async fn append(
     let firsts: Vec<i64> = plan.keys.values().map(|record| record.first).collect();
     let lasts: Vec<i64> = plan.keys.values().map(|record| record.last).collect();
     let (claimed, released) = ClaimColumns::of(plan);
+    let data_keys = KeyColumns::of(plan);
     let known = sqlx::query_file_as!(
         KnownKey,
         "src/journal/append.sql",
@@ -274,6 +284,10 @@ pub(super) async fn append(
         &dropped.subjects as _,
         &released.namespaces as _,
         &released.hashes as _,
+        &data_keys.minted as _,
+        &data_keys.wrapped as _,
+        memory.vault.wrapped_by().as_slice(),
+        &data_keys.erased as _,
     );
     Ok(known.fetch_all(connection).await?)
 }

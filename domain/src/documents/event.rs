@@ -142,4 +142,8 @@ impl AggregateEvent for DocumentEvent {
         Verified = "document.verified",
         Rejected = "document.rejected",
     }
+
+    fn subject(&self, _stream: &str) -> Option<UserId> {
+        Some(self.owner())
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::civil::Date;
 
 use super::{ProfileCommand, Registered};
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{AccountNumber, Permission, Personal, UserId};
 
 /// Commands to a user.
 #[derive(Clone, PartialEq, Eq)]
@@ -27,6 +27,19 @@ pub enum UserCommand {
     },
     /// What they say about themselves, and the proof of it.
     Profile(ProfileCommand),
+    /// Staff: erase their personal data. The first asks for it, the second agrees.
+    Erase(Box<EraseUser>),
+}
+
+/// A member of staff wants a person's data erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EraseUser {
+    /// Who.
+    pub by: UserId,
+    /// Why.
+    pub reason: String,
+    /// The accounts that the person holds.
+    pub accounts: Vec<AccountNumber>,
 }
 
 impl From<ProfileCommand> for crate::Command {
@@ -43,6 +56,7 @@ impl fmt::Debug for UserCommand {
             Self::Activate => "Activate",
             Self::SetPassword { .. } => "SetPassword",
             Self::Grant { .. } => "Grant",
+            Self::Erase(_) => "Erase",
         })
     }
 }

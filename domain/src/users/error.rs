@@ -17,6 +17,8 @@ crate::rejections! {
         IdentityChanged: Conflict "IDENTITY_CHANGED" = "names or phone number have changed since the identity was looked up",
         /// A code for a mailbox or a phone that is neither theirs nor about to be.
         NotWaiting: Conflict "CONTACT_CHANGED" = "another address or number has taken its place",
+        /// Whoever asked for an erasure cannot agree to it.
+        ApproverIsMaker: Forbidden "APPROVER_IS_MAKER" = "another member of staff must agree",
         /// Not in this state.
         InvalidState {
             /// The state they are in.

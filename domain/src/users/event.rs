@@ -10,7 +10,7 @@ use super::{
     ProfileUpdated, Waiting,
 };
 use crate::aggregate::{AggregateEvent, names};
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{AccountNumber, Permission, Personal, UserId};
 
 /// Events of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,30 @@ pub enum UserEvent {
     Onboarded(Box<Onboarded>),
     /// They have a picture, in the place of any other.
     AvatarSet(Box<Avatar>),
+    /// Staff: their personal data are to be erased, once somebody else has agreed.
+    ErasureRequested {
+        /// The member of staff who asks.
+        by: UserId,
+        /// Why, for the file. It stays readable: no name belongs in it.
+        reason: String,
+    },
+    /// Somebody else has agreed: the commit that records this destroys their data key, and with it everything personal
+    /// that was ever recorded of them.
+    Erased(Box<Erased>),
+}
+
+/// How a person was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erased {
+    /// The member of staff who asked.
+    pub requested_by: UserId,
+    /// The one who agreed.
+    pub approved_by: UserId,
+    /// Why, in the words of the latter. It stays readable: no name belongs in it.
+    pub reason: String,
+    /// The accounts they hold, by which other people's lists know them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<AccountNumber>,
 }
 
 /// Who registered.
@@ -85,6 +109,7 @@ impl Registered {
                 identity: None,
                 avatar: None,
             },
+            erasure: None,
         }
     }
 }
@@ -102,5 +127,7 @@ impl AggregateEvent for UserEvent {
         PhoneVerified = "user.phone_verified",
         Onboarded = "user.onboarded",
         AvatarSet = "user.avatar_set",
+        ErasureRequested = "user.erasure_requested",
+        Erased = "user.erased",
     }
 }

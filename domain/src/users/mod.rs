@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use command::{RegisterUser, UserCommand};
+pub use command::{EraseUser, RegisterUser, UserCommand};
 pub use error::UserError;
-pub use event::{Registered, UserEvent};
+pub use event::{Erased, Registered, UserEvent};
 pub use masked::{masked_email, masked_name, masked_phone};
 pub use profile::{
     Avatar, ContactVerified, IdentityLookup, IdentityType, IdentityVerified, Notifications, Onboarded,
@@ -22,7 +22,7 @@ pub use profile::{
 };
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{Permission, Personal, UserId};
 
 /// A user, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,8 @@ pub enum User {
     Pending(Person),
     /// May use the bank.
     Active(Person),
+    /// Nothing is known of them any more; final.
+    Erased,
 }
 
 /// What later decisions need to know of a person.
@@ -53,14 +55,17 @@ pub struct Person {
     pub staff_permissions: BTreeSet<Permission>,
     /// What they say about themselves.
     pub profile: Profile,
+    /// The member of staff who has asked for their erasure, which nobody has agreed to yet.
+    #[serde(default)]
+    pub erasure: Option<UserId>,
 }
 
 impl User {
-    /// The person, in whatever state.
+    /// The person, in whatever state; nobody once they are erased.
     #[must_use]
     pub const fn person(&self) -> Option<&Person> {
         match self {
-            Self::Absent => None,
+            Self::Absent | Self::Erased => None,
             Self::Pending(person) | Self::Active(person) => Some(person),
         }
     }
@@ -69,7 +74,7 @@ impl User {
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         match self {
-            Self::Absent | Self::Pending(_) => Vec::new(),
+            Self::Absent | Self::Pending(_) | Self::Erased => Vec::new(),
             Self::Active(person) => {
                 Permission::CUSTOMER.iter().chain(&person.staff_permissions).copied().collect()
             }
@@ -80,7 +85,7 @@ impl User {
     #[must_use]
     pub const fn verification_level(&self) -> &'static str {
         match self {
-            Self::Absent | Self::Pending(_) => "NONE",
+            Self::Absent | Self::Pending(_) | Self::Erased => "NONE",
             Self::Active(_) => "FULL",
         }
     }
@@ -90,6 +95,21 @@ impl User {
             Self::Absent => "ABSENT",
             Self::Pending(_) => "PENDING",
             Self::Active(_) => "ACTIVE",
+            Self::Erased => "ERASED",
+        }
+    }
+}
+
+impl Person {
+    fn erase(&self, erase: EraseUser) -> Result<Vec<UserEvent>, UserError> {
+        let EraseUser { by, reason, accounts } = erase;
+        match self.erasure {
+            None => Ok(vec![UserEvent::ErasureRequested { by, reason }]),
+            Some(requested_by) if requested_by == by => Err(UserError::ApproverIsMaker),
+            Some(requested_by) => {
+                let erased = Erased { requested_by, approved_by: by, reason, accounts };
+                Ok(vec![UserEvent::Erased(Box::new(erased))])
+            }
         }
     }
 }
@@ -119,13 +139,16 @@ impl Aggregate for User {
                     vec![UserEvent::PermissionsGranted { permissions: new }]
                 })
             }
+            (Self::Pending(person) | Self::Active(person), UserCommand::Erase(erase)) => person.erase(*erase),
             (
                 Self::Absent,
                 UserCommand::SetPassword { .. }
                 | UserCommand::Activate
                 | UserCommand::Grant { .. }
-                | UserCommand::Profile(_),
+                | UserCommand::Profile(_)
+                | UserCommand::Erase(_),
             ) => Err(UserError::Unknown),
+            (Self::Erased, _) => Err(UserError::InvalidState { state: self.state() }),
             (Self::Pending(_), UserCommand::Register(_) | UserCommand::Grant { .. })
             | (Self::Active(_), UserCommand::Register(_) | UserCommand::Activate) => {
                 Err(UserError::InvalidState { state: self.state() })
@@ -155,6 +178,10 @@ impl Aggregate for User {
             (UserEvent::PermissionsGranted { permissions }, other) => other.with(|person| {
                 person.staff_permissions.extend(permissions);
             }),
+            (UserEvent::ErasureRequested { by, .. }, other) => other.with(|person| {
+                person.erasure = Some(*by);
+            }),
+            (UserEvent::Erased(_), _) => Self::Erased,
         };
     }
 }
@@ -164,7 +191,7 @@ impl User {
     fn active(self) -> Self {
         match self {
             Self::Pending(person) => Self::Active(person),
-            other @ (Self::Absent | Self::Active(_)) => other,
+            other @ (Self::Absent | Self::Active(_) | Self::Erased) => other,
         }
     }
 
@@ -175,7 +202,7 @@ impl User {
 
     fn with(mut self, change: impl FnOnce(&mut Person)) -> Self {
         match &mut self {
-            Self::Absent => {}
+            Self::Absent | Self::Erased => {}
             Self::Pending(person) | Self::Active(person) => change(person),
         }
         self

@@ -3,6 +3,7 @@
 //! A new route without a row in [`table`] fails [`rows_routes_and_document_are_one_set`]; the row then brings it under
 //! every other test of this file.
 
+pub mod people;
 mod repeat;
 mod row;
 mod table;
@@ -202,11 +203,11 @@ async fn a_repeated_key_is_answered_from_the_log() {
     for row in rows().iter().filter(|row| row.replays) {
         let (caller, id) = (world.caller(row), (row.own)(&world));
         let send = async || row.request(&caller, &world, id).key("ratchet 1").send().await;
-        let before = world.bank.events().await;
+        let before = world.bank.done().await;
         let first = send().await;
         assert!(first.status < 300, "{row}: {}", first.text);
         assert_eq!(first.header("idempotent-replayed"), "", "{row}");
-        let after = world.bank.events().await;
+        let after = world.bank.done().await;
         assert!(after > before, "{row} wrote nothing");
         let again = send().await;
         assert_eq!((again.status, &again.text), (first.status, &first.text), "{row}");
@@ -214,7 +215,7 @@ async fn a_repeated_key_is_answered_from_the_log() {
         for header in ["location", "bursar-position", "content-type", "cache-control"] {
             assert_eq!(again.header(header), first.header(header), "{row}: {header}");
         }
-        assert_eq!(world.bank.events().await, after, "{row} wrote twice");
+        assert_eq!(world.bank.done().await, after, "{row} wrote twice");
     }
     world.bank.close().await;
 }

@@ -44,6 +44,15 @@ pub fn told(world: &mut World) -> BoxFuture<'_, ()> {
     async { world.messages.0 = tell(&world.bank, "ada@example.com", "Once more").await }.boxed()
 }
 
+/// There is somebody whom nobody has asked to erase.
+pub fn somebody_new(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        let name = format!("erasable{}", world.bank.events().await);
+        world.erasable = world.bank.registered(&name).await.to_string();
+    }
+    .boxed()
+}
+
 /// Ada keeps nobody.
 pub fn nobody_kept(world: &mut World) -> BoxFuture<'_, ()> {
     async {
@@ -126,10 +135,10 @@ impl World {
     /// How many events the operation writes.
     pub async fn events_of(&mut self, row: &Row) -> i64 {
         (row.ready)(self).await;
-        let before = self.bank.events().await;
+        let before = self.bank.done().await;
         let done = row.good_request(self).send().await;
         assert!(done.status < 300, "{row}: {}", done.text);
-        let written = self.bank.events().await - before;
+        let written = self.bank.done().await - before;
         assert_eq!(written > 0, row.replays, "{row}");
         written
     }

@@ -52,6 +52,10 @@ pub enum Thing {
     Recurrence,
     Transaction,
     Card,
+    User,
+    Verification,
+    Avatar,
+    Document,
 }
 
 impl Thing {
@@ -70,6 +74,10 @@ impl Thing {
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
             Self::Card => "card_0192f0c1a00070008000000000000abc",
+            Self::User => "usr_0192f0c1a00070008000000000000abc",
+            Self::Verification => "ver_0192f0c1a00070008000000000000abc",
+            Self::Avatar => "avt_0192f0c1a00070008000000000000abc",
+            Self::Document => "doc_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -87,6 +95,10 @@ impl Thing {
             Self::Transaction => {
                 &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
+            Self::User => &["0", "usr_", "txn_0192f0c1a00070008000000000000abc", "%00", "%F0%9F%92%B8"],
+            Self::Verification => &["0", "ver_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Avatar => &["0", "avt_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Document => &["0", "doc_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
@@ -110,6 +122,8 @@ pub struct Row {
     pub replays: bool,
     /// What must be done before it can succeed once more.
     pub ready: Ready,
+    /// Who asks, when it is not who would be expected.
+    pub by: Option<fn(&World) -> &Client>,
 }
 
 pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
@@ -123,6 +137,7 @@ pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
         strangers: |world| &world.bola.current,
         replays: false,
         ready: repeat::always,
+        by: None,
     }
 }
 

@@ -1,12 +1,12 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::AccountOps;
+use bursar_domain::kernel::Permission::{AccountOps, PiiErase};
 use reqwest::Method;
 use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{repeat, undoing};
+use super::{people, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
@@ -28,6 +28,7 @@ pub fn rows() -> Vec<Row> {
         tags(),
         staff(),
         undoing::rows(),
+        people::rows(),
     ]
     .into_iter()
     .flatten()
@@ -340,6 +341,16 @@ fn staff() -> Vec<Row> {
             own: |world| &world.chidi.savings,
             ready: repeat::frozen,
             ..post("/v1/staff/accounts/{accountNo}/unfreeze", teller, any_account, reason)
+        },
+        Row {
+            own: |world| &world.erasable,
+            ready: repeat::somebody_new,
+            ..post(
+                "/v1/staff/subjects/{userId}/erase",
+                Access::Needs(PiiErase),
+                Names::Anybodys(Thing::User),
+                reason,
+            )
         },
     ]
 }

@@ -3,6 +3,7 @@
 use bursar_domain::kernel::Permission::DisputeResolve;
 use serde_json::json;
 
+use super::people::People;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
 use crate::messages::tell;
@@ -33,6 +34,10 @@ pub struct World {
     pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// Somebody whom nobody has asked to erase.
+    pub erasable: String,
+    /// What the rows about people need.
+    pub people: People,
 }
 
 impl World {
@@ -58,7 +63,11 @@ impl World {
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let erasable = bank.registered("erasable").await.to_string();
+        let people = People::new(&bank, &ada, &bola, &chidi, &teller).await;
         Self {
+            erasable,
+            people,
             bank,
             ada,
             bola,
@@ -78,6 +87,9 @@ impl World {
 
     /// Somebody who may call the operation.
     pub fn caller(&self, row: &Row) -> Client {
+        if let Some(by) = row.by {
+            return by(self).clone();
+        }
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
             (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
