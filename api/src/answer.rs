@@ -161,7 +161,13 @@ impl FileAnswer {
 
     fn new(disposition: String, file: &StoredFile, bytes: Vec<u8>, none_match: Option<String>) -> Self {
         // A file never changes.
-        Self { media: file.file_type.media(), disposition, tag: format!("\"{}\"", file.id), none_match, bytes }
+        Self {
+            media: file.file_type.media(),
+            disposition,
+            tag: format!("\"{}\"", file.id),
+            none_match,
+            bytes,
+        }
     }
 }
 

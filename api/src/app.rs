@@ -279,7 +279,11 @@ fn processes(
     }
     for &purpose in Purpose::ALL {
         let (journal, keys, messenger) = (journal.clone(), Arc::clone(keys), Arc::clone(messenger));
-        let link = config.messages.reset_link.clone();
+        let link = match purpose {
+            Purpose::PasswordReset => config.messages.reset_link.clone(),
+            Purpose::Email => config.messages.email_link.clone(),
+            Purpose::Identity | Purpose::Phone | Purpose::SecondFactor => None,
+        };
         tasks.push(Box::new(SendCodes::new(purpose, journal, keys, messenger, link)));
     }
     Processes::new(journal.clone(), tasks)

@@ -52,9 +52,14 @@ pub fn files(config: &Config) -> Result<(Arc<dyn FileStore>, Files), StartError>
             name: name.clone(),
             region: wanted.region.clone(),
             endpoint: wanted.endpoint.clone(),
-            credentials: wanted.access_key_id.clone().zip(wanted.secret_access_key.as_ref().map(|s| s.expose().to_owned())),
+            credentials: wanted
+                .access_key_id
+                .clone()
+                .zip(wanted.secret_access_key.as_ref().map(|s| s.expose().to_owned())),
         })?,
-        None => ObjectFiles::directory(&wanted.directory.clone().unwrap_or_else(|| config.data_dir.join("files")))?,
+        None => ObjectFiles::directory(
+            &wanted.directory.clone().unwrap_or_else(|| config.data_dir.join("files")),
+        )?,
     };
     let store: Arc<dyn FileStore> = Arc::new(objects);
     let limits = PictureLimits { most_pixels: wanted.most_pixels, at_once: wanted.pictures_at_once };

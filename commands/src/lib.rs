@@ -34,8 +34,8 @@ pub mod sessions;
 pub mod tags;
 pub mod transactions;
 pub mod users;
-pub mod verifications;
 pub mod vault;
+pub mod verifications;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};
 pub use owned::{CommandError, NotFound, Owned};

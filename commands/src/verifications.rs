@@ -177,7 +177,7 @@ pub struct SendCodes {
     journal: Journal,
     keys: Arc<Keys>,
     messenger: Arc<dyn Messenger>,
-    /// Where the app takes tokens, when the bank has one: `https://app.example.com/reset`.
+    /// Where the app takes what is sent, when the bank has one: `https://app.example.com/reset`.
     link: Option<String>,
 }
 
@@ -224,8 +224,12 @@ impl SendCodes {
             }
             Purpose::Identity | Purpose::Email | Purpose::Phone | Purpose::SecondFactor => {
                 let code = self.keys.code(user, *id, verification.resends);
-                let body = format!("{} is your code. Tell it to nobody: the bank never asks for it.", *code);
-                ("Your code", body, json!({"code": *code}))
+                let link =
+                    self.link.as_ref().map(|link| format!("{link}?verificationId={id}&code={}", *code));
+                let or = link.as_ref().map(|link| format!(" Or open {link}")).unwrap_or_default();
+                let body =
+                    format!("{} is your code. Tell it to nobody: the bank never asks for it.{or}", *code);
+                ("Your code", body, json!({"code": *code, "link": link}))
             }
         };
         let mut data = data;

@@ -1,7 +1,7 @@
 //! People, as they are known.
 
 use bursar_domain::kernel::{AvatarId, UserId};
-use bursar_domain::users::{Preferences, PostalAddress, ProfileUpdated, Registered, UserEvent, Waiting};
+use bursar_domain::users::{PostalAddress, Preferences, ProfileUpdated, Registered, UserEvent, Waiting};
 use bursar_domain::{Event, Kind, Personal, Position, Recorded};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -127,7 +127,9 @@ impl UserRow {
         if let Some(address) = address {
             // Of an address that is erased nobody knows which parts it had.
             let erased = || Some(Personal::<String>::Erased.or_erased().to_owned());
-            let part = |part: fn(&PostalAddress) -> &Option<String>| address.get().map_or_else(erased, |a| part(a).clone());
+            let part = |part: fn(&PostalAddress) -> &Option<String>| {
+                address.get().map_or_else(erased, |a| part(a).clone())
+            };
             self.street = part(|address| &address.street);
             self.city = part(|address| &address.city);
             self.state = part(|address| &address.state);

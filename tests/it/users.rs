@@ -98,7 +98,8 @@ async fn only_somebody_alive_old_enough_and_reachable_becomes_a_customer() {
     let missing = anybody.post("/v1/users", &json!({})).await;
     let required = ["/firstName", "/lastName", "/email", "/phoneNumber", "/dateOfBirth", "/countryCode"];
     assert_eq!(missing.pointers(), required);
-    let young = (bursar_domain::kernel::utc_date(bank.app.journal.sources().clock.now()).year() - 10).to_string();
+    let young =
+        (bursar_domain::kernel::utc_date(bank.app.journal.sources().clock.now()).year() - 10).to_string();
     let child = with(newcomer(), "dateOfBirth", format!("{young}-01-01"));
     let refused = anybody.post("/v1/users", &child).await.problem(422, "UNDER_AGE");
     assert_eq!(refused.body["minimumAge"], 16);
@@ -141,7 +142,10 @@ async fn the_holder_of_an_account_begins_to_use_it_digitally() {
     let known = teller.client.get(&format!("/v1/staff/customers/{}", holder.user)).await.is(200);
     assert_eq!(known.body["address"]["street"], "12 Marina");
     assert_eq!(known.body["preferences"]["timezone"], "Africa/Lagos");
-    assert_eq!(known.body["preferences"]["notifications"], json!({"email": true, "sms": false, "push": true}));
+    assert_eq!(
+        known.body["preferences"]["notifications"],
+        json!({"email": true, "sms": false, "push": true})
+    );
     // What was said about names and ways to be reached is nothing.
     assert_eq!((&known.body["firstName"], &known.body["email"]), (&json!("Ngozi"), &json!(holder.email)));
     bank.close().await;
@@ -168,7 +172,8 @@ async fn an_account_is_not_taken_over_by_guessing_who_holds_it() {
         ("0000000000", right.clone()),
         (&ada.current, right.clone()),
     ] {
-        let refused = bank.client().request(reqwest::Method::POST, &by(account)).header("X-Request-Id", "same");
+        let refused =
+            bank.client().request(reqwest::Method::POST, &by(account)).header("X-Request-Id", "same");
         refusals.push(refused.json(&body).send().await.problem(422, "IDENTITY_MISMATCH").text);
     }
     refusals.dedup();
@@ -206,7 +211,10 @@ async fn looking_people_up_and_guessing_are_limited() {
     }
     bank.client().post(&by(&ada.current), &guess).await.problem(429, "RATE_LIMITED");
     for _ in 0..4 {
-        bank.client().post("/v1/users", &with(newcomer(), "countryCode", "ZZ")).await.problem(400, "VALIDATION_FAILED");
+        bank.client()
+            .post("/v1/users", &with(newcomer(), "countryCode", "ZZ"))
+            .await
+            .problem(400, "VALIDATION_FAILED");
     }
     bank.client().post("/v1/users", &newcomer()).await.is(201);
     bank.client().post("/v1/users", &newcomer()).await.problem(429, "RATE_LIMITED");

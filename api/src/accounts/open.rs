@@ -1,8 +1,8 @@
 //! Opening an account.
 
 use axum::extract::State;
-use bursar_commands::Journal;
 use bursar_commands::Committed;
+use bursar_commands::Journal;
 use bursar_commands::accounts::{NewAccount, open, owned};
 use bursar_domain::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use bursar_domain::kernel::UserId;

@@ -250,6 +250,8 @@ section! {
         push_body: String = r#"{"id":"{id}","user":"{to}","title":"{subject}","text":"{body}"}"#.to_owned(),
         /// Where the app takes the token of a password reset, such as https://app.example.com/reset; none to mail the token.
         reset_link: Option<String> = None,
+        /// Where the app takes the code of a mailbox, such as https://app.example.com/email; none to mail the code alone.
+        email_link: Option<String> = None,
     }
 }
 

@@ -3,8 +3,8 @@
 mod views;
 
 use axum::extract::State;
-use bursar_commands::documents::{self, NewDocument};
 use bursar_commands::Committed;
+use bursar_commands::documents::{self, NewDocument};
 use bursar_domain::Event;
 use bursar_domain::documents::{DocumentEvent, DocumentPurpose, DocumentSide, DocumentStatus};
 use bursar_domain::kernel::{DocumentId, FileType, UserId};
@@ -21,13 +21,11 @@ use crate::edge::Scope;
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
 use crate::problem::Problem;
-use crate::request::{
-    Code, Conditions, CountryCode, FileContent, InPath, OneOf, Queried, Text, Write,
-};
+use crate::request::{Code, Conditions, CountryCode, FileContent, InPath, OneOf, Queried, Text, Write};
 use crate::{query, request};
 use views::{
-    ComplianceUploaded, DocumentDecided, DocumentList, DocumentView, IdentificationUploaded, StaffDocumentList,
-    StaffDocumentView,
+    ComplianceUploaded, DocumentDecided, DocumentList, DocumentView, IdentificationUploaded,
+    StaffDocumentList, StaffDocumentView,
 };
 
 /// The routes of this area.

@@ -228,15 +228,16 @@ impl From<DocumentRow> for StaffDocumentView {
 
 impl DocumentDecided {
     pub(super) fn of(committed: &Committed) -> Result<Answer<Self>, Problem> {
-        let (recorded, (owner, verification_status, reason, message)) = committed.event(|event| match event {
-            Event::Document(DocumentEvent::Verified { owner, .. }) => {
-                Some((owner, "VERIFIED", None, "Document verified"))
-            }
-            Event::Document(DocumentEvent::Rejected { owner, reason }) => {
-                Some((owner, "REJECTED", Some(reason.clone()), "Document rejected"))
-            }
-            _ => None,
-        })?;
+        let (recorded, (owner, verification_status, reason, message)) =
+            committed.event(|event| match event {
+                Event::Document(DocumentEvent::Verified { owner, .. }) => {
+                    Some((owner, "VERIFIED", None, "Document verified"))
+                }
+                Event::Document(DocumentEvent::Rejected { owner, reason }) => {
+                    Some((owner, "REJECTED", Some(reason.clone()), "Document rejected"))
+                }
+                _ => None,
+            })?;
         let result = Self {
             status: "SUCCESS",
             document_id: recorded.stream.id.to_string(),

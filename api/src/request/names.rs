@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, IdError, MessageId, RecurrenceId, TagId, TransactionId, UserId,
-    VerificationId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, IdError, MessageId, RecurrenceId, TagId,
+    TransactionId, UserId, VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;

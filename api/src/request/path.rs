@@ -6,8 +6,8 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId, UserId,
-    VerificationId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId,
+    UserId, VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};

@@ -117,7 +117,8 @@ impl NewUser {
     /// # Errors
     /// 400 for a country that is not known and a date on which nobody alive was born; 422 `UNDER_AGE`.
     pub(super) fn checked(self, app: &App) -> Result<RegisterUser, Problem> {
-        let mut faults: Vec<FieldError> = country(app, "/countryCode", Some(&self.country_code)).into_iter().collect();
+        let mut faults: Vec<FieldError> =
+            country(app, "/countryCode", Some(&self.country_code)).into_iter().collect();
         let today = bursar_domain::kernel::utc_date(app.journal.sources().clock.now());
         let age = age(self.date_of_birth, today);
         if !(0..=OLDEST).contains(&age) {

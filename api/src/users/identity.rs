@@ -153,7 +153,14 @@ pub(super) async fn look_up_identity(
     };
     let phone = body.phone_number.into();
     let committed = users::look_up_identity(
-        &app.journal, &app.keys, &app.verifier, &**registry, context, asker(&caller), claimant, phone,
+        &app.journal,
+        &app.keys,
+        &app.verifier,
+        &**registry,
+        context,
+        asker(&caller),
+        claimant,
+        phone,
     )
     .await?;
     let (_, issued) = committed.event(|event| match event {
@@ -213,9 +220,10 @@ pub(super) async fn confirm_identity(
     let Write { caller, body, context, .. } = write;
     let (id, phone, code) = (body.verification_id, body.phone_number.0, body.verification_code.0);
     let committed =
-        users::confirm_identity(&app.journal, &app.verifier, context, asker(&caller), id, &phone, &code).await?;
-    let (recorded, ()) =
-        committed.event(|event| matches!(event, Event::User(UserEvent::IdentityVerified(_))).then_some(()))?;
+        users::confirm_identity(&app.journal, &app.verifier, context, asker(&caller), id, &phone, &code)
+            .await?;
+    let (recorded, ()) = committed
+        .event(|event| matches!(event, Event::User(UserEvent::IdentityVerified(_))).then_some(()))?;
     let result = IdentityConfirmed {
         status: "VERIFIED",
         user_id: recorded.stream.id.to_string(),

@@ -43,7 +43,8 @@ pub(super) async fn register_user(
     let user = body.checked(&app)?;
     let context = sent.anonymous(&app, &user.email);
     let committed = users::sign_up(&app.journal, &app.keys, context, user).await?;
-    let result = registered(&committed, "Check your mail: it tells how to set a password and verify your identity")?;
+    let result =
+        registered(&committed, "Check your mail: it tells how to set a password and verify your identity")?;
     Ok(Answer::ok(result).at(&committed).created("/v1/users/profile"))
 }
 

@@ -116,7 +116,11 @@ pub(super) async fn update_user(
             updated_fields: updated.fields(),
             updated_at: recorded.recorded_at,
             requires_verification: updated.waiting.fields(),
-            verifications: committed.events.iter().filter_map(|recorded| SentCode::of(&recorded.event)).collect(),
+            verifications: committed
+                .events
+                .iter()
+                .filter_map(|recorded| SentCode::of(&recorded.event))
+                .collect(),
             message: "Profile updated",
         },
         Err(_) => UpdatedUser {

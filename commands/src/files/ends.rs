@@ -18,7 +18,8 @@ pub(super) fn jpeg_length(bytes: &[u8]) -> Option<usize> {
             0xd9 => return Some(place + 2),
             0x01 | 0xd0..=0xd8 => place += 2,
             _ => {
-                let segment = usize::from(u16::from_be_bytes([*bytes.get(place + 2)?, *bytes.get(place + 3)?]));
+                let segment =
+                    usize::from(u16::from_be_bytes([*bytes.get(place + 2)?, *bytes.get(place + 3)?]));
                 place += 2 + segment.max(2);
                 if marker == 0xda {
                     scans += 1;

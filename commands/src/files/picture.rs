@@ -132,7 +132,9 @@ fn encode(picture: &DynamicImage, file_type: FileType) -> Result<Vec<u8>, FileEr
     let encoded = match file_type {
         // JPEG has neither 16 bits nor transparency.
         FileType::Jpg => match picture {
-            DynamicImage::ImageLuma8(grey) => grey.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)),
+            DynamicImage::ImageLuma8(grey) => {
+                grey.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))
+            }
             _ => picture.to_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)),
         },
         FileType::Png => picture.write_to(&mut bytes, ImageFormat::Png),

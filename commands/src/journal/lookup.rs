@@ -71,11 +71,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn held(
-        &self,
-        namespace: &str,
-        hashes: &[[u8; 32]],
-    ) -> Result<HashSet<[u8; 32]>, StoreError> {
+    pub async fn held(&self, namespace: &str, hashes: &[[u8; 32]]) -> Result<HashSet<[u8; 32]>, StoreError> {
         let wanted: Vec<&[u8]> = hashes.iter().map(<[u8; 32]>::as_slice).collect();
         let held = sqlx::query_scalar!(
             "SELECT hash FROM claims WHERE namespace = $1 AND hash = ANY($2::bytea[])",

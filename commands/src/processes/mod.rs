@@ -75,7 +75,12 @@ pub trait Task: Send + Sync {
 ///
 /// # Errors
 /// When the schedule cannot be written.
-pub async fn order_once(journal: &Journal, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+pub async fn order_once(
+    journal: &Journal,
+    task: &str,
+    subject: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
     store::add(journal.pool(), task, subject, at).await
 }
 

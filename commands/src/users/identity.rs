@@ -109,7 +109,8 @@ pub async fn confirm(
     }
     pending(verifier, asker, id, phone_number).await?;
     let bound_to = asker.session.to_string();
-    let guess = Guess { user: asker.user, purpose: Purpose::Identity, id: Some(id), bound_to: &bound_to, code };
+    let guess =
+        Guess { user: asker.user, purpose: Purpose::Identity, id: Some(id), bound_to: &bound_to, code };
     let unit = verifier.check(context, guess).await?;
     let words = "Your identity is verified. Log in again to use all of your bank.".to_owned();
     let told = notice(journal.sources(), Category::Compliance, "Your identity is verified", words);

@@ -26,7 +26,8 @@ pub async fn sign_up(
     user: RegisterUser,
 ) -> Result<Committed, CommandError> {
     let (id, unit) = registration(journal, keys, context, user);
-    let words = "Set a password with \"forgot password\", log in, and verify your identity: then your bank is open.";
+    let words =
+        "Set a password with \"forgot password\", log in, and verify your identity: then your bank is open.";
     let welcome = notice(journal.sources(), Category::General, "Welcome", words.to_owned());
     Ok(journal.submit(unit.step(id, MessagesCommand::Post(Box::new(welcome)))).await?)
 }
@@ -73,7 +74,8 @@ pub async fn onboard(
         return Ok(journal.submit(crate::Unit::new(context)).await?);
     }
     let account = journal.ledger_account(number).await?;
-    let owner = account.filter(|account| account.status != AccountStatus::Closed).and_then(|account| account.owner);
+    let owner =
+        account.filter(|account| account.status != AccountStatus::Closed).and_then(|account| account.owner);
     // Somebody unknown is looked up like everybody else, so that the answer takes no less time.
     let user = owner.unwrap_or_else(|| UserId::mint(journal.sources()));
     let (known, _) = journal.load::<User>(&user.to_string()).await?;
@@ -113,11 +115,13 @@ pub struct Glimpse {
 pub async fn holder_of(journal: &Journal, number: &AccountNumber) -> Result<Glimpse, CommandError> {
     let unknown = || CommandError::refused(NotFound("account"));
     let account = journal.ledger_account(number).await?;
-    let owner = account.filter(|account| account.status != AccountStatus::Closed).and_then(|account| account.owner);
+    let owner =
+        account.filter(|account| account.status != AccountStatus::Closed).and_then(|account| account.owner);
     let user = owner.ok_or_else(unknown)?;
     let (known, _) = journal.load::<User>(&user.to_string()).await?;
     let person = known.person().ok_or_else(unknown)?;
-    let name = [&person.first_name, &person.last_name].map(|name| name.get().map(String::as_str).unwrap_or_default());
+    let name = [&person.first_name, &person.last_name]
+        .map(|name| name.get().map(String::as_str).unwrap_or_default());
     Ok(Glimpse {
         user,
         name: masked_name(&name.join(" ")),

@@ -3,7 +3,9 @@
 use bursar_domain::Personal;
 use bursar_domain::kernel::{AvatarId, FileType, UserId, VerificationId};
 use bursar_domain::messages::{Category, Channel, MessagesCommand, Recipient};
-use bursar_domain::users::{Avatar, Person, ProfileCommand, ProfileUpdate, UserError, masked_email, masked_phone};
+use bursar_domain::users::{
+    Avatar, Person, ProfileCommand, ProfileUpdate, UserError, masked_email, masked_phone,
+};
 use bursar_domain::verifications::{Purpose, VerificationsError};
 
 use super::identity::Asker;
@@ -39,7 +41,8 @@ pub async fn update(
             masked_email(&email)
         );
         unit = unit.step(user, code(verifier, asker, Purpose::Email, email));
-        unit = unit.step(user, tell(journal, &person, Channel::Email, "Your email address is to change", words));
+        unit =
+            unit.step(user, tell(journal, &person, Channel::Email, "Your email address is to change", words));
     }
     if let Some(phone) = phone {
         let words = format!(
@@ -95,11 +98,15 @@ pub async fn confirm_email(
     let (user, person) = (asker.user, person(journal, asker.user).await?);
     let mut unit = unit.step(user, ProfileCommand::ConfirmEmail { email: email.clone() });
     if let Some(old) = person.email.get().filter(|old| **old != email) {
-        unit = unit
-            .claim(EMAIL, keys.email_lookup(&email), user, "EMAIL_TAKEN")
-            .release(EMAIL, keys.email_lookup(old), user);
-        let words = format!("Your mail goes to {} from now on, and that is how you log in.", masked_email(&email));
-        unit = unit.step(user, tell(journal, &person, Channel::Email, "Your email address has changed", words));
+        unit = unit.claim(EMAIL, keys.email_lookup(&email), user, "EMAIL_TAKEN").release(
+            EMAIL,
+            keys.email_lookup(old),
+            user,
+        );
+        let words =
+            format!("Your mail goes to {} from now on, and that is how you log in.", masked_email(&email));
+        unit =
+            unit.step(user, tell(journal, &person, Channel::Email, "Your email address has changed", words));
     }
     Ok(journal.submit(unit).await?)
 }
@@ -163,11 +170,19 @@ fn code(
 }
 
 /// The step that tells somebody about a change where they can be reached before it; by mail in any case.
-fn tell(journal: &Journal, person: &Person, channel: Channel, subject: &str, words: String) -> MessagesCommand {
+fn tell(
+    journal: &Journal,
+    person: &Person,
+    channel: Channel,
+    subject: &str,
+    words: String,
+) -> MessagesCommand {
     let mut told = notice(journal.sources(), Category::Security, subject, words);
     told.channels.insert(channel);
-    told.to =
-        Some(Recipient { email: Some(person.email.clone()), phone_number: Some(person.phone_number.clone()) });
+    told.to = Some(Recipient {
+        email: Some(person.email.clone()),
+        phone_number: Some(person.phone_number.clone()),
+    });
     MessagesCommand::Post(Box::new(told))
 }
 

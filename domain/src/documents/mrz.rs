@@ -27,7 +27,9 @@ pub fn find(text: &[u8], today: Date) -> Option<Mrz> {
     let runs = text.split(|byte| !allowed(byte)).filter(|run| run.len() == TD1 || run.len() == TD3);
     let lines: Vec<&str> = runs.filter_map(|run| std::str::from_utf8(run).ok()).collect();
     let passport = lines.windows(2).find_map(|pair| td3(pair.first()?, pair.get(1)?, today));
-    passport.or_else(|| lines.windows(3).find_map(|three| td1(three.first()?, three.get(1)?, three.get(2)?, today)))
+    passport.or_else(|| {
+        lines.windows(3).find_map(|three| td1(three.first()?, three.get(1)?, three.get(2)?, today))
+    })
 }
 
 /// A passport: `P<` issuer and names, then number, nationality, birth, sex, expiry.
@@ -39,7 +41,9 @@ fn td3(first: &str, second: &str, today: Date) -> Option<Mrz> {
     let (birth, expiry) = (checked(second, 13, 6)?, checked(second, 21, 6)?);
     // Optional data may be empty, and then its check digit may be too.
     let optional = second.get(28..42)?;
-    if check_digit(optional) != second.as_bytes().get(42).copied() && second.get(28..43)?.trim_matches('<') != "" {
+    if check_digit(optional) != second.as_bytes().get(42).copied()
+        && second.get(28..43)?.trim_matches('<') != ""
+    {
         return None;
     }
     let composite = [second.get(0..10)?, second.get(13..20)?, second.get(21..43)?].concat();
@@ -68,10 +72,16 @@ fn zone(number: &str, names: &str, birth: &str, expiry: &str, today: Date) -> Op
     let (surname, given) = names.split_once("<<").unwrap_or((names, ""));
     let (surname, given) = (words(surname), words(given));
     let this_century = i16::from(today.year() > 0) * (today.year() / 100 * 100);
-    let birth = date(birth, this_century).filter(|day| *day <= today).or_else(|| date(birth, this_century - 100))?;
+    let birth =
+        date(birth, this_century).filter(|day| *day <= today).or_else(|| date(birth, this_century - 100))?;
     Some(Mrz {
         document_number: words(number),
-        full_name: [given, surname].iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(" "),
+        full_name: [given, surname]
+            .iter()
+            .filter(|name| !name.is_empty())
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" "),
         date_of_birth: birth,
         // Documents are good for ten years or so: none of the last century is shown.
         expiry_date: date(expiry, this_century)?,
@@ -108,8 +118,11 @@ mod tests {
     /// The specimens of ICAO 9303, parts 4 and 5.
     const PASSPORT: [&str; 2] =
         ["P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<", "L898902C36UTO7408122F1204159ZE184226B<<<<<10"];
-    const CARD: [&str; 3] =
-        ["I<UTOD231458907<<<<<<<<<<<<<<<", "7408122F1204159UTO<<<<<<<<<<<6", "ERIKSSON<<ANNA<MARIA<<<<<<<<<<"];
+    const CARD: [&str; 3] = [
+        "I<UTOD231458907<<<<<<<<<<<<<<<",
+        "7408122F1204159UTO<<<<<<<<<<<6",
+        "ERIKSSON<<ANNA<MARIA<<<<<<<<<<",
+    ];
 
     fn today() -> Date {
         date(2026, 11, 1)
@@ -125,7 +138,8 @@ mod tests {
         };
         assert_eq!(find(PASSPORT.join("\n").as_bytes(), today()), Some(expected("L898902C3")));
         assert_eq!(find(CARD.join("\r\n").as_bytes(), today()), Some(expected("D23145890")));
-        let among_bytes = [&b"\x89PNG\0tEXtMRZ\0"[..], PASSPORT.join("\n").as_bytes(), &b"\0\xff"[..]].concat();
+        let among_bytes =
+            [&b"\x89PNG\0tEXtMRZ\0"[..], PASSPORT.join("\n").as_bytes(), &b"\0\xff"[..]].concat();
         assert_eq!(find(&among_bytes, today()), Some(expected("L898902C3")));
     }
 

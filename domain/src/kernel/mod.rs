@@ -17,8 +17,8 @@ pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, FileId, IdError, MessageId, RecurrenceId, SessionId,
-    TagId, TransactionId, UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, FileId, IdError, MessageId, RecurrenceId,
+    SessionId, TagId, TransactionId, UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;

@@ -102,7 +102,10 @@ impl Registered {
             profile: Profile {
                 date_of_birth: self.date_of_birth.clone(),
                 address: None,
-                preferences: Preferences { language: self.preferred_language.clone(), ..Preferences::default() },
+                preferences: Preferences {
+                    language: self.preferred_language.clone(),
+                    ..Preferences::default()
+                },
                 waiting: Waiting::default(),
                 is_email_verified: false,
                 is_phone_verified: false,

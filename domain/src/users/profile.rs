@@ -382,7 +382,11 @@ impl Person {
                     return Err(UserError::IdentityChanged);
                 }
                 let Waiting { first_name, last_name, .. } = self.profile.waiting.clone();
-                UserEvent::IdentityVerified(Box::new(IdentityVerified { verification_id, first_name, last_name }))
+                UserEvent::IdentityVerified(Box::new(IdentityVerified {
+                    verification_id,
+                    first_name,
+                    last_name,
+                }))
             }
             ProfileCommand::ConfirmEmail { email } => {
                 UserEvent::EmailVerified(contact(email, &self.email, self.profile.waiting.email.as_ref())?)
@@ -467,7 +471,12 @@ impl Person {
         self.say(updated.address.as_ref(), updated.preferences.as_ref());
         put(&mut self.first_name, updated.first_name.as_ref());
         put(&mut self.last_name, updated.last_name.as_ref());
-        let names = [&updated.first_name, &updated.last_name, &updated.waiting.first_name, &updated.waiting.last_name];
+        let names = [
+            &updated.first_name,
+            &updated.last_name,
+            &updated.waiting.first_name,
+            &updated.waiting.last_name,
+        ];
         if names.iter().any(|name| name.is_some()) {
             // What was looked up were the names of then.
             self.profile.identity = None;

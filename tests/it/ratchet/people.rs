@@ -121,7 +121,8 @@ async fn mailed(person: &Person, email: &str) -> String {
 /// A code for the phone that Chidi is about to have.
 async fn phoned(chidi: &Person) -> String {
     let profile = chidi.client.get("/v1/users/profile").await.is(200);
-    let number = if profile.body["phoneNumber"] == "+2348031000303" { "+2348031000304" } else { "+2348031000303" };
+    let number =
+        if profile.body["phoneNumber"] == "+2348031000303" { "+2348031000304" } else { "+2348031000303" };
     let body = json!({"phoneNumber": number, "currentPassword": PASSWORD});
     let path = format!("/v1/users/{}", profile.text_at("userId"));
     let updated = chidi.client.request(Method::PATCH, &path).json(&body).send().await.is(200);
@@ -198,9 +199,11 @@ pub fn rows() -> Vec<Row> {
 /// How people come to the bank.
 fn coming() -> Vec<Row> {
     let staff = Access::Needs(AccountOps);
-    let anybody = |row: Row| Row { own: |world| &world.people.bola, by: Some(|world| &world.teller.client), ..row };
+    let anybody =
+        |row: Row| Row { own: |world| &world.people.bola, by: Some(|world| &world.teller.client), ..row };
     vec![
-        post("/v1/users", Access::Public, Names::Nothing, |world, _| newcomer(world.people.next)).after(new_person),
+        post("/v1/users", Access::Public, Names::Nothing, |world, _| newcomer(world.people.next))
+            .after(new_person),
         get("/v1/users/by/{accountNo}", Access::LoggedIn, Names::Everybodys(Thing::Account)),
         Row {
             own: |world| &world.people.holder.account,
@@ -216,7 +219,9 @@ fn coming() -> Vec<Row> {
         Row {
             by: Some(|world| &world.teller.client),
             ready: new_person,
-            ..post("/v1/staff/customers", staff, Names::Nothing, |world, _| newcomer(1_000 + world.people.next))
+            ..post("/v1/staff/customers", staff, Names::Nothing, |world, _| {
+                newcomer(1_000 + world.people.next)
+            })
         },
         anybody(get("/v1/staff/customers/{userId}", staff, Names::Anybodys(Thing::User))),
         anybody(post(
@@ -238,9 +243,12 @@ fn proving() -> Vec<Row> {
             by: Some(|world| &world.chidi.client),
             strangers,
             ready: new_resend,
-            ..post("/v1/users/identity/resend-code", PROFILE, own, |_, id| {
-                json!({"verificationId": id, "phoneNumber": "+2348031000103"})
-            })
+            ..post(
+                "/v1/users/identity/resend-code",
+                PROFILE,
+                own,
+                |_, id| json!({"verificationId": id, "phoneNumber": "+2348031000103"}),
+            )
         },
         Row {
             own: |world| &world.people.identity,
@@ -266,9 +274,12 @@ fn proving() -> Vec<Row> {
             own: |world| &world.people.email,
             strangers,
             ready: new_email,
-            ..post("/v1/users/email/confirm", PROFILE, own, |world, id| {
-                json!({"verificationId": id, "verificationCode": code(&world.bank, &world.people.ada, id)})
-            })
+            ..post(
+                "/v1/users/email/confirm",
+                PROFILE,
+                own,
+                |world, id| json!({"verificationId": id, "verificationCode": code(&world.bank, &world.people.ada, id)}),
+            )
         },
         post(
             "/v1/users/email/verify",
@@ -281,9 +292,12 @@ fn proving() -> Vec<Row> {
             by: Some(|world| &world.chidi.client),
             strangers,
             ready: new_phone,
-            ..post("/v1/users/phone/confirm", PROFILE, own, |world, id| {
-                json!({"verificationId": id, "verificationCode": code(&world.bank, &world.people.chidi, id)})
-            })
+            ..post(
+                "/v1/users/phone/confirm",
+                PROFILE,
+                own,
+                |world, id| json!({"verificationId": id, "verificationCode": code(&world.bank, &world.people.chidi, id)}),
+            )
         },
     ]
 }
@@ -303,9 +317,12 @@ fn profile() -> Vec<Row> {
             own: |world| &world.people.ada,
             strangers: |world| &world.people.bola,
             ready: new_person,
-            ..post("/v1/users/{userId}", PROFILE, Names::Own(Thing::User), |world, _| {
-                json!({"address": {"city": format!("City {}", world.people.next)}, "currentPassword": PASSWORD})
-            })
+            ..post(
+                "/v1/users/{userId}",
+                PROFILE,
+                Names::Own(Thing::User),
+                |world, _| json!({"address": {"city": format!("City {}", world.people.next)}, "currentPassword": PASSWORD}),
+            )
         },
         get("/v1/users/profile/avatar", PROFILE, Names::Nothing),
         own_picture("/v1/users/profile/avatar/{avatarId}/image"),
@@ -351,7 +368,9 @@ fn looking_at() -> Vec<Row> {
     vec![
         Row { by: Some(|world| &world.teller.client), ..get("/v1/staff/documents", staff, Names::Nothing) },
         about(get("/v1/staff/documents/{documentId}", staff, any), |world| &world.people.documents[0]),
-        about(get("/v1/staff/documents/{documentId}/content", staff, any), |world| &world.people.documents[0]),
+        about(get("/v1/staff/documents/{documentId}/content", staff, any), |world| {
+            &world.people.documents[0]
+        }),
         about(
             post("/v1/staff/documents/{documentId}/verify", staff, any, |_, _| json!({"note": "Seen"})),
             |world| &world.people.documents[1],

@@ -85,7 +85,8 @@ async fn five_wrong_codes_end_it_and_so_does_time() {
     let id = ngozi.post(LOOKUP, &claim()).await.is(201).text_at("verificationId").to_owned();
     let code = code_to(&bank, PHONE).await;
     for left in (0..5).rev() {
-        let refused = ngozi.post(CONFIRM, &confirmation(&id, wrong(&code))).await.problem(422, "INVALID_CODE");
+        let refused =
+            ngozi.post(CONFIRM, &confirmation(&id, wrong(&code))).await.problem(422, "INVALID_CODE");
         assert_eq!(refused.body["remainingTries"], left);
     }
     let failed = ngozi.post(CONFIRM, &confirmation(&id, &code)).await.problem(409, "INVALID_STATE");
@@ -146,12 +147,16 @@ async fn a_new_name_counts_once_the_register_knows_it() {
     let bank = Bank::open().await;
     let (ngozi, user) = registered(&bank).await;
     let path = format!("/v1/users/{user}");
-    let rename = |name: &str| ngozi.request(reqwest::Method::PATCH, &path).json(&json!({"lastName": name})).send();
+    let rename =
+        |name: &str| ngozi.request(reqwest::Method::PATCH, &path).json(&json!({"lastName": name})).send();
     let id = ngozi.post(LOOKUP, &claim()).await.is(201).text_at("verificationId").to_owned();
     let code = code_to(&bank, PHONE).await;
     // Not verified yet: it changes at once, and the code of before is for somebody else.
     let renamed = rename("Eze").await.is(200);
-    assert_eq!((&renamed.body["updatedFields"], &renamed.body["requiresVerification"]), (&json!(["lastName"]), &json!([])));
+    assert_eq!(
+        (&renamed.body["updatedFields"], &renamed.body["requiresVerification"]),
+        (&json!(["lastName"]), &json!([]))
+    );
     ngozi.post(CONFIRM, &confirmation(&id, &code)).await.problem(409, "IDENTITY_CHANGED");
     let verify = async |name: &str| {
         let found = ngozi.post(LOOKUP, &with(claim(), "lastName", name)).await.is(201);
@@ -160,11 +165,20 @@ async fn a_new_name_counts_once_the_register_knows_it() {
     };
     verify("Eze").await;
     let waits = rename("Okafor").await.is(200);
-    assert_eq!((&waits.body["updatedFields"], &waits.body["requiresVerification"]), (&json!([]), &json!(["lastName"])));
+    assert_eq!(
+        (&waits.body["updatedFields"], &waits.body["requiresVerification"]),
+        (&json!([]), &json!(["lastName"]))
+    );
     let known = profile(&ngozi).await;
-    assert_eq!((known.text_at("lastName"), &known.body["pendingChanges"]["lastName"]), ("Eze", &json!("Okafor")));
+    assert_eq!(
+        (known.text_at("lastName"), &known.body["pendingChanges"]["lastName"]),
+        ("Eze", &json!("Okafor"))
+    );
     verify("Okafor").await;
     let known = profile(&ngozi).await;
-    assert_eq!((known.text_at("lastName"), &known.body["pendingChanges"]["lastName"]), ("Okafor", &Value::Null));
+    assert_eq!(
+        (known.text_at("lastName"), &known.body["pendingChanges"]["lastName"]),
+        ("Okafor", &Value::Null)
+    );
     bank.close().await;
 }

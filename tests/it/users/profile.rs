@@ -19,13 +19,17 @@ async fn a_profile_is_read_and_changed_field_by_field() {
     let updated = patch(&ada, &body).await.is(200);
     assert_eq!(updated.body["updatedFields"], json!(["address", "preferences"]));
     assert_eq!((updated.text_at("status"), &updated.body["requiresVerification"]), ("SUCCESS", &json!([])));
-    let moved = patch(&ada, &json!({"address": {"city": "Abuja"}, "preferences": {"language": "en"}})).await.is(200);
+    let moved =
+        patch(&ada, &json!({"address": {"city": "Abuja"}, "preferences": {"language": "en"}})).await.is(200);
     // English it was before.
     assert_eq!(moved.body["updatedFields"], json!(["address"]));
     let after = profile(&ada.client).await;
     let expected = json!({"street": "12 Marina", "city": "Abuja", "state": "Lagos", "postalCode": "101001", "country": "NG"});
     assert_eq!(after.body["address"], expected);
-    assert_eq!(after.body["preferences"]["notifications"], json!({"email": true, "sms": true, "push": false}));
+    assert_eq!(
+        after.body["preferences"]["notifications"],
+        json!({"email": true, "sms": true, "push": false})
+    );
     assert_ne!(after.body["updatedAt"], before.body["updatedAt"]);
     let events = bank.events().await;
     let nothing = patch(&ada, &json!({"address": {"city": "Abuja"}})).await.is(200);
@@ -36,9 +40,24 @@ async fn a_profile_is_read_and_changed_field_by_field() {
 
 /// Every field of the profile that is not the caller's to set, and every field of others that the interface knows.
 const FOREIGN: [&str; 18] = [
-    "userId", "status", "verificationLevel", "emailVerified", "phoneVerified", "dateOfBirth", "countryCode",
-    "permissions", "password", "passwordHash", "staffPermissions", "createdAt", "updatedAt", "avatar", "isAdmin",
-    "pendingChanges", "preferredLanguage", "accountNumber",
+    "userId",
+    "status",
+    "verificationLevel",
+    "emailVerified",
+    "phoneVerified",
+    "dateOfBirth",
+    "countryCode",
+    "permissions",
+    "password",
+    "passwordHash",
+    "staffPermissions",
+    "createdAt",
+    "updatedAt",
+    "avatar",
+    "isAdmin",
+    "pendingChanges",
+    "preferredLanguage",
+    "accountNumber",
 ];
 
 #[tokio::test]
@@ -75,7 +94,10 @@ async fn nothing_is_changed_that_is_not_to_be_changed() {
     assert_eq!(profile(&ada.client).await.body, before.body);
     // Elsewhere they are passed over.
     let mut body = newcomer();
-    for field in FOREIGN.into_iter().filter(|field| !["dateOfBirth", "countryCode", "preferredLanguage"].contains(field)) {
+    for field in FOREIGN
+        .into_iter()
+        .filter(|field| !["dateOfBirth", "countryCode", "preferredLanguage"].contains(field))
+    {
         body[field] = json!("FULL");
     }
     let made = bank.client().post("/v1/users", &body).await.is(201);
@@ -93,11 +115,17 @@ async fn a_new_mailbox_counts_once_it_is_proven_and_the_old_one_is_told() {
     patch(&ada, &wrong).await.problem(422, "PASSWORD_MISMATCH");
     assert_eq!(bank.events().await, events);
     let updated = patch(&ada, &with_password(json!({"email": "Ada.New@example.com"}))).await.is(200);
-    assert_eq!((&updated.body["updatedFields"], &updated.body["requiresVerification"]), (&json!([]), &json!(["email"])));
+    assert_eq!(
+        (&updated.body["updatedFields"], &updated.body["requiresVerification"]),
+        (&json!([]), &json!(["email"]))
+    );
     let id = updated.body["verifications"][0]["verificationId"].clone();
     assert!(message_to(&bank, "ada@example.com").await["subject"].as_str().unwrap().contains("is to change"));
     let waits = profile(&ada.client).await;
-    assert_eq!((waits.text_at("email"), &waits.body["pendingChanges"]["email"]), ("ada@example.com", &json!("a******@example.com")));
+    assert_eq!(
+        (waits.text_at("email"), &waits.body["pendingChanges"]["email"]),
+        ("ada@example.com", &json!("a******@example.com"))
+    );
     bank.client().session("ada@example.com", "still").await;
     let code = code_to(&bank, NEW).await;
     let body = json!({"verificationId": id, "verificationCode": code});
@@ -163,8 +191,14 @@ async fn a_code_is_mailed_to_ones_own_mailbox_and_for_nobody_else() {
         (crate::ratchet::people::id_of(&ada).await, crate::ratchet::people::id_of(&bola).await);
     let events = bank.events().await;
     let verify = |email: &str, user: &str| json!({"email": email, "userId": user});
-    ada.client.post("/v1/users/email/verify", &verify("ada@example.com", &foreign)).await.problem(403, "NOT_YOURSELF");
-    ada.client.post("/v1/users/email/verify", &verify("bola@example.com", &own)).await.problem(422, "EMAIL_MISMATCH");
+    ada.client
+        .post("/v1/users/email/verify", &verify("ada@example.com", &foreign))
+        .await
+        .problem(403, "NOT_YOURSELF");
+    ada.client
+        .post("/v1/users/email/verify", &verify("bola@example.com", &own))
+        .await
+        .problem(422, "EMAIL_MISMATCH");
     assert_eq!(bank.events().await, events);
     let sent = ada.client.post("/v1/users/email/verify", &verify("Ada@example.com", &own)).await.is(201);
     assert_eq!((sent.text_at("status"), sent.text_at("email")), ("SENT", "ada@example.com"));
@@ -179,6 +213,9 @@ async fn a_code_is_mailed_to_ones_own_mailbox_and_for_nobody_else() {
     for _ in 0..4 {
         ada.client.post("/v1/users/email/verify", &verify("ada@example.com", &own)).await.is(201);
     }
-    ada.client.post("/v1/users/email/verify", &verify("ada@example.com", &own)).await.problem(429, "TOO_MANY_CODES");
+    ada.client
+        .post("/v1/users/email/verify", &verify("ada@example.com", &own))
+        .await
+        .problem(429, "TOO_MANY_CODES");
     bank.close().await;
 }

@@ -157,10 +157,8 @@ fn onboarding_changes_neither_names_nor_contact_data() {
         address: Some(PostalAddress { city: Some("Lagos".into()), ..PostalAddress::default() }),
         preferences: None,
     };
-    let onboard = || ProfileCommand::Onboard {
-        account_number: "1000000008".into(),
-        update: Box::new(said.clone()),
-    };
+    let onboard =
+        || ProfileCommand::Onboard { account_number: "1000000008".into(), update: Box::new(said.clone()) };
     let User::Active(person) = after(&then(&pending(), onboard())) else { panic!("not active") };
     assert_eq!(name_of(&after(&pending())), person.last_name.get().unwrap());
     assert_eq!(person.email.get().unwrap(), "ada@example.com");
