@@ -16,7 +16,8 @@ use crate::passwords::{Password, Passwords};
 use crate::{Committed, Context, Journal, SubmitError, Unit};
 
 pub use identity::{
-    Asker, confirm as confirm_identity, look_up as look_up_identity, resend as resend_identity_code,
+    Asker, IdentityClaim, confirm as confirm_identity, look_up as look_up_identity,
+    resend as resend_identity_code,
 };
 pub use onboarding::{Glimpse, Holder, holder_of, onboard, sign_up};
 pub use profile::{avatar, confirm_email, confirm_phone, set_avatar, update, verify_email};

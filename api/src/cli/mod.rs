@@ -116,9 +116,9 @@ async fn dispatch(cli: Cli) -> Outcome {
     match cli.command {
         Command::Serve { sandbox } => {
             let sandbox = sandbox || config.sandbox;
-            serve::serve(Config { sandbox, ..config }).await
+            Box::pin(serve::serve(Config { sandbox, ..config })).await
         }
-        Command::Demo(args) => crate::demo::run(config, args).await,
+        Command::Demo(args) => Box::pin(crate::demo::run(config, args)).await,
         Command::Migrate => {
             let database = Database::open(&config).await?;
             println!("up to date: {}", database.whereabouts());
@@ -128,7 +128,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,
-        Command::Subjects(command) => subjects::run(&config, command).await,
+        Command::Subjects(command) => Box::pin(subjects::run(&config, command)).await,
         Command::Keys(command) => keys::run(&config, command).await,
         Command::Config => {
             print!("{}", crate::config::reference());

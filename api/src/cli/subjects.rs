@@ -42,7 +42,7 @@ pub(super) struct Erase {
 pub(super) async fn run(config: &Config, command: Command) -> Outcome {
     let Command::Erase(wanted) = command;
     let database = Database::open_existing(config).await?;
-    let outcome = erase(config, &database, wanted).await;
+    let outcome = Box::pin(erase(config, &database, wanted)).await;
     database.close().await;
     outcome
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use bursar_commands::identity::Claimant;
-use bursar_commands::users::{self, Asker};
+use bursar_commands::users::{self, Asker, IdentityClaim};
 use bursar_domain::Event;
 use bursar_domain::kernel::VerificationId;
 use bursar_domain::users::{IdentityType, UserEvent};
@@ -151,18 +151,11 @@ pub(super) async fn look_up_identity(
         last_name: body.last_name.into(),
         date_of_birth: body.date_of_birth,
     };
-    let phone = body.phone_number.into();
-    let committed = users::look_up_identity(
-        &app.journal,
-        &app.keys,
-        &app.verifier,
-        &**registry,
-        context,
-        asker(&caller),
-        claimant,
-        phone,
-    )
-    .await?;
+    let claim = IdentityClaim { claimant, phone_number: body.phone_number.into() };
+    let (journal, keys, verifier) = (&app.journal, &app.keys, &app.verifier);
+    let asker = asker(&caller);
+    let committed =
+        users::look_up_identity(journal, keys, verifier, &**registry, context, asker, claim).await?;
     let (_, issued) = committed.event(|event| match event {
         Event::Verifications(VerificationsEvent::Issued(issued)) => Some(&**issued),
         _ => None,

@@ -23,6 +23,15 @@ pub struct Asker {
     pub session: SessionId,
 }
 
+/// What somebody says about who they are.
+#[derive(Clone)]
+pub struct IdentityClaim {
+    /// What the register is asked.
+    pub claimant: Claimant,
+    /// The phone on file, E.164.
+    pub phone_number: String,
+}
+
 /// Asks the register whether somebody is who they say, and sends a code to the phone on file.
 ///
 /// # Errors
@@ -35,9 +44,9 @@ pub async fn look_up(
     registry: &dyn IdentityRegistry,
     context: Context,
     asker: Asker,
-    claimant: Claimant,
-    phone_number: String,
+    claim: IdentityClaim,
 ) -> Result<Committed, CommandError> {
+    let IdentityClaim { claimant, phone_number } = claim;
     // What was found then is not asked for again.
     if journal.knows(&context).await? {
         return Ok(journal.submit(Unit::new(context)).await?);

@@ -42,7 +42,7 @@ fn td3(first: &str, second: &str, today: Date) -> Option<Mrz> {
     // Optional data may be empty, and then its check digit may be too.
     let optional = second.get(28..42)?;
     if check_digit(optional) != second.as_bytes().get(42).copied()
-        && second.get(28..43)?.trim_matches('<') != ""
+        && !second.get(28..43)?.trim_matches('<').is_empty()
     {
         return None;
     }
