@@ -39,6 +39,7 @@ mod beneficiaries;
 mod billers;
 mod bills;
 mod bodies;
+mod canary;
 mod cards;
 mod clearing;
 mod command_line;
