@@ -27,6 +27,7 @@ pub mod envelope;
 mod fixtures;
 pub mod kernel;
 pub mod ledger;
+pub mod loans;
 pub mod messages;
 pub mod payments;
 pub mod products;

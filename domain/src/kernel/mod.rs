@@ -7,6 +7,7 @@ mod money;
 mod permission;
 mod personal;
 mod rejection;
+mod rounding;
 mod spelled;
 pub(crate) mod time;
 
@@ -22,5 +23,6 @@ pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};
+pub use rounding::{fraction, half_even};
 pub use spelled::{Spelled, Unspelled};
 pub use time::{Clock, Entropy, Sources, add_seconds, micros, midnight, month_start, utc_date, uuid_v7};
