@@ -12,6 +12,7 @@
 pub mod accounts;
 pub mod beneficiaries;
 pub mod cards;
+pub mod compliance;
 mod catalogue;
 mod copy;
 pub mod daily_balances;

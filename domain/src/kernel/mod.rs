@@ -15,7 +15,8 @@ pub(crate) use account_number::luhn_check_digit;
 pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use ids::{
-    BeneficiaryId, CardId, DisputeId, IdError, RecurrenceId, SessionId, TagId, TransactionId, UserId,
+    AddressId, BeneficiaryId, CardId, ContactId, DisputeId, EmploymentId, IdError, KinId, RecurrenceId,
+    SessionId, TagId, TransactionId, UserId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
