@@ -25,6 +25,7 @@ mod bench;
 pub mod beneficiaries;
 pub mod billers;
 pub mod cards;
+pub mod compliance;
 pub mod cli;
 pub mod config;
 pub mod database;

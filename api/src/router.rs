@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, datasets, openapi, operations, payments, products,
+    accounts, banks, beneficiaries, billers, cards, compliance, datasets, openapi, operations, payments, products,
     sandbox, sessions, staff, tags, transactions,
 };
 
@@ -23,6 +23,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(accounts::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
+        .merge(compliance::routes())
         .merge(banks::routes())
         .merge(billers::routes())
         .merge(datasets::routes())

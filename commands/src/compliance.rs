@@ -65,8 +65,10 @@ pub async fn verify(
     context: Context,
     owner: UserId,
     id: RecordId,
+    note: Option<String>,
 ) -> Result<Committed, CommandError> {
-    submit(journal, context, owner, ComplianceCommand::Verify { id }).await
+    let note = note.map(Personal::new);
+    submit(journal, context, owner, ComplianceCommand::Verify { id, note }).await
 }
 
 /// Staff: finds a record of `owner`'s not to be true.

@@ -251,7 +251,7 @@ fn compliance() -> Vec<Event> {
     let others = [
         ComplianceEvent::Changed(Box::new(changed)),
         ComplianceEvent::Removed { id, reason: Some(Personal::new("Moved away".into())), remaining: 2 },
-        ComplianceEvent::Verified { id },
+        ComplianceEvent::Verified { id, note: Some(Personal::new("Seen the certificate".into())) },
         ComplianceEvent::Rejected { id, reason: Personal::new("Nobody answers there".into()) },
     ];
     added.into_iter().chain(others.map(Event::from)).collect()

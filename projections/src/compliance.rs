@@ -197,7 +197,7 @@ impl ReadModel for Compliance {
             ComplianceEvent::Removed { id, .. } => {
                 self.rows.remove(&owner, id);
             }
-            ComplianceEvent::Verified { id } => {
+            ComplianceEvent::Verified { id, .. } => {
                 change(*id, &|row| row.judge(VerificationStatus::Verified, None));
             }
             ComplianceEvent::Rejected { id, reason } => change(*id, &|row| {

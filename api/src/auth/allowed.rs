@@ -37,6 +37,22 @@ impl Grant for WriteTransactions {
     const MONEY: bool = true;
 }
 
+/// Keeping one's own profile.
+#[derive(Debug, Clone, Copy)]
+pub struct ManageProfile;
+
+impl Grant for ManageProfile {
+    const PERMISSION: Permission = Permission::ManageProfile;
+}
+
+/// Staff who verify what customers say about themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct KycVerify;
+
+impl Grant for KycVerify {
+    const PERMISSION: Permission = Permission::KycVerify;
+}
+
 /// Staff at a till.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountOps;

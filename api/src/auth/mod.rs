@@ -25,7 +25,10 @@ use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::Session;
 use jiff::Timestamp;
 
-pub use allowed::{AccountOps, Allowed, DisputeResolve, Grant, ReadAccount, WriteTransactions, permit};
+pub use allowed::{
+    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, ReadAccount, WriteTransactions,
+    permit,
+};
 pub use cache::Verified;
 pub use guard::LoginGuard;
 pub use sessions::{Ended, Sessions};

@@ -31,6 +31,14 @@ pub trait Field: Sized {
         Err(fault("REQUIRED", "this field is required"))
     }
 
+    /// What a null means: what an absent one does, unless the field can be taken away.
+    ///
+    /// # Errors
+    /// As [`absent`](Self::absent).
+    fn null() -> Result<Self, Faults> {
+        Self::absent()
+    }
+
     /// Reads a value that came as text, in a query string.
     ///
     /// # Errors
@@ -71,7 +79,8 @@ impl Fields {
     /// Takes the field `name`; when it is wrong, remembers why and answers `None`.
     pub fn take<T: Field>(&mut self, name: &str) -> Option<T> {
         let read = match self.object.get_mut(name).map(Value::take) {
-            None | Some(Value::Null) => T::absent(),
+            None => T::absent(),
+            Some(Value::Null) => T::null(),
             Some(value) => T::read(value),
         };
         read.map_err(|faults| self.faults.extend(under(name, faults))).ok()

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
+use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{BeneficiaryId, CardId, DisputeId, RecurrenceId, TagId, TransactionId};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -77,6 +78,7 @@ segments! {
     CardId: "cardId" = "card",
     CountryCode: "countryCode" = "country",
     DisputeId: "disputeId" = "dispute",
+    RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",

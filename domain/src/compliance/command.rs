@@ -40,6 +40,8 @@ pub enum ComplianceCommand {
     Verify {
         /// Which.
         id: RecordId,
+        /// How staff know.
+        note: Option<Personal<String>>,
     },
     /// Find it not to be true.
     Reject {

@@ -34,6 +34,9 @@ pub enum ComplianceEvent {
     Verified {
         /// Which.
         id: RecordId,
+        /// How they know, for the file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Personal<String>>,
     },
     /// Staff have found a record not to be true.
     Rejected {

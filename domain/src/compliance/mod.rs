@@ -194,9 +194,9 @@ impl Aggregate for Compliance {
                 let removed = ComplianceEvent::Removed { id, reason, remaining };
                 Ok([removed].into_iter().chain(next).collect())
             }
-            ComplianceCommand::Verify { id } => {
+            ComplianceCommand::Verify { id, note } => {
                 self.pending(id)?;
-                Ok(vec![ComplianceEvent::Verified { id }])
+                Ok(vec![ComplianceEvent::Verified { id, note }])
             }
             ComplianceCommand::Reject { id, reason } => {
                 self.pending(id)?;
@@ -223,7 +223,7 @@ impl Aggregate for Compliance {
             ComplianceEvent::Removed { id, .. } => {
                 self.records.remove(id);
             }
-            ComplianceEvent::Verified { id } => judge(id, VerificationStatus::Verified),
+            ComplianceEvent::Verified { id, .. } => judge(id, VerificationStatus::Verified),
             ComplianceEvent::Rejected { id, .. } => judge(id, VerificationStatus::Rejected),
         }
     }

@@ -173,7 +173,7 @@ fn one_emergency_contact_is_called_first_and_there_may_be_none() {
 #[test]
 fn a_change_tells_what_is_different_and_a_fact_is_verified_anew() {
     let id = kin_id();
-    let verified = [added(id, Details::Kin(kin("Bola", true))), ComplianceEvent::Verified { id }];
+    let verified = [added(id, Details::Kin(kin("Bola", true))), ComplianceEvent::Verified { id, note: None }];
     let given = || given::<Compliance>(&verified);
     let with = |change: KinChange| super::ComplianceCommand::Change {
         id,
@@ -212,8 +212,8 @@ fn which_one_comes_first_needs_no_verification() {
     let both = [
         added(ada, Details::Kin(kin("Ada", true))),
         added(bola, Details::Kin(kin("Bola", false))),
-        ComplianceEvent::Verified { id: ada },
-        ComplianceEvent::Verified { id: bola },
+        ComplianceEvent::Verified { id: ada, note: None },
+        ComplianceEvent::Verified { id: bola, note: None },
     ];
     let first = KinChange { is_primary: Some(true), ..KinChange::default() };
     let verified = VerificationStatus::Verified;
@@ -228,12 +228,12 @@ fn staff_decide_once_until_something_changes() {
     let id = kin_id();
     let reason = text("Nobody answers");
     let reject = || ComplianceCommand::Reject { id, reason: reason.clone() };
-    let verify = || ComplianceCommand::Verify { id };
+    let verify = || ComplianceCommand::Verify { id, note: None };
     let pending = [added(id, Details::Kin(kin("Bola", true)))];
     let rejected = ComplianceEvent::Rejected { id, reason: reason.clone() };
-    given::<Compliance>(&pending).when(verify()).then(&[ComplianceEvent::Verified { id }]);
+    given::<Compliance>(&pending).when(verify()).then(&[ComplianceEvent::Verified { id, note: None }]);
     given::<Compliance>(&pending).when(reject()).then(std::slice::from_ref(&rejected));
-    for decided in [ComplianceEvent::Verified { id }, rejected.clone()] {
+    for decided in [ComplianceEvent::Verified { id, note: None }, rejected.clone()] {
         let events = [pending[0].clone(), decided];
         given::<Compliance>(&events).when(verify()).then_refused("INVALID_STATE");
         given::<Compliance>(&events).when(reject()).then_refused("INVALID_STATE");
@@ -241,7 +241,7 @@ fn staff_decide_once_until_something_changes() {
     let again = changed(id, Details::Kin(kin("Bolaji", true)), &["firstName"], VerificationStatus::Pending);
     given::<Compliance>(&[pending[0].clone(), rejected, again])
         .when(verify())
-        .then(&[ComplianceEvent::Verified { id }]);
+        .then(&[ComplianceEvent::Verified { id, note: None }]);
     given::<Compliance>(&[]).when(verify()).then_refused("NOT_FOUND");
 }
 
