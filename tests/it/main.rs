@@ -42,6 +42,7 @@ mod bodies;
 mod cards;
 mod clearing;
 mod command_line;
+mod compliance;
 mod controls;
 mod costs;
 mod datasets;

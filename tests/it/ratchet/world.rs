@@ -3,6 +3,7 @@
 use bursar_domain::kernel::Permission::DisputeResolve;
 use serde_json::json;
 
+use super::compliance::Held;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
 use crate::support::{Bank, Client, Person};
@@ -30,6 +31,8 @@ pub struct World {
     pub undoing: Undoing,
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// What Ada says about herself, and what Bola does.
+    pub compliance: (Held, Held),
 }
 
 impl World {
@@ -53,6 +56,7 @@ impl World {
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let compliance = (Held::by(&ada).await, Held::by(&bola).await);
         Self {
             bank,
             ada,
@@ -67,6 +71,7 @@ impl World {
             bills,
             transactions,
             undoing,
+            compliance,
         }
     }
 
