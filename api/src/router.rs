@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, compliance, datasets, openapi, operations, payments, products,
-    sandbox, sessions, staff, tags, transactions,
+    accounts, banks, beneficiaries, billers, cards, compliance, datasets, openapi, operations, payments,
+    products, sandbox, sessions, staff, tags, transactions,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.

@@ -12,8 +12,8 @@
 pub mod accounts;
 pub mod beneficiaries;
 pub mod cards;
-pub mod compliance;
 mod catalogue;
+pub mod compliance;
 mod copy;
 pub mod daily_balances;
 pub mod disputes;

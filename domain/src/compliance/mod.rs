@@ -72,13 +72,16 @@ impl Compliance {
         today: Date,
     ) -> Result<Vec<ComplianceEvent>, ComplianceError> {
         let same_type = self.of_type(&details);
-        match (in_place_of.map(RecordId::Address), same_type) {
-            (Some(named), Some(address_id)) if named != address_id => {
-                Err(ComplianceError::TypeTaken { address_id })
-            }
-            (Some(named), _) => self.change(named, details, today),
-            (None, Some(address_id)) => self.change(address_id, details, today),
-            (None, None) => self.add(id, details, today),
+        let Some(named) = in_place_of.map(RecordId::Address) else {
+            return match same_type {
+                Some(address_id) => self.change(address_id, details, today),
+                None => self.add(id, details, today),
+            };
+        };
+        self.kept(named)?;
+        match same_type.filter(|address_id| *address_id != named) {
+            Some(address_id) => Err(ComplianceError::TypeTaken { address_id }),
+            None => self.change(named, details, today),
         }
     }
 
