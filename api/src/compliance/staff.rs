@@ -1,13 +1,10 @@
 //! Whether what customers say is true.
 
-use std::time::Duration;
-
 use axum::extract::State;
 use bursar_commands::{Committed, compliance};
-use bursar_domain::Event;
-use bursar_domain::Personal;
 use bursar_domain::compliance::{ComplianceEvent, RecordId, VerificationStatus};
 use bursar_domain::kernel::UserId;
+use bursar_domain::{Event, Personal};
 use bursar_projections::compliance::find;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -82,12 +79,7 @@ async fn reject_record(
 
 /// Whose record it is. Somebody else has written it, perhaps just now.
 async fn owner(app: &App, id: RecordId) -> Result<UserId, Problem> {
-    let head = *app.journal.head().borrow();
-    let patience = Duration::from_millis(app.config.projections.wait_millis);
-    app.freshness.wait(&[MODEL], head, patience).await.map_err(|lagging| {
-        tracing::warn!(%lagging, "staff waited in vain");
-        Problem::unavailable("what was written is not readable yet", 1)
-    })?;
+    app.caught_up(&[MODEL]).await?;
     let row = find(&app.pool, id).await?;
     Ok(row.ok_or_else(|| Problem::not_found(RecordId::THING))?.owner)
 }

@@ -166,3 +166,45 @@ impl<T: Field> Field for Option<T> {
         super::schema::nullable(T::schema())
     }
 }
+
+/// An optional field of a change: absent, it stays; null takes away what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit<T> {
+    /// As it is.
+    Keep,
+    /// Nothing any more.
+    Clear,
+    /// This instead.
+    Set(T),
+}
+
+impl<T> Edit<T> {
+    /// None when it stays; what is there instead otherwise.
+    pub fn change<U>(self, of: impl FnOnce(T) -> U) -> Option<Option<U>> {
+        match self {
+            Self::Keep => None,
+            Self::Clear => Some(None),
+            Self::Set(value) => Some(Some(of(value))),
+        }
+    }
+}
+
+impl<T: Field> Field for Edit<T> {
+    const REQUIRED: bool = false;
+
+    fn read(value: Value) -> Result<Self, Faults> {
+        T::read(value).map(Self::Set)
+    }
+
+    fn absent() -> Result<Self, Faults> {
+        Ok(Self::Keep)
+    }
+
+    fn null() -> Result<Self, Faults> {
+        Ok(Self::Clear)
+    }
+
+    fn schema() -> Schema {
+        super::schema::nullable(T::schema())
+    }
+}

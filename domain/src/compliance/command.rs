@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
+use super::details::{Change, Details};
 use super::id::RecordId;
-use super::record::{Change, Details};
 use crate::kernel::{AddressId, Personal};
 
 /// Commands to a person's records.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::details::Details;
 use super::id::RecordId;
-use super::record::Details;
 use crate::aggregate::{AggregateEvent, names};
 use crate::kernel::Personal;
 

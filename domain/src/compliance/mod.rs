@@ -13,6 +13,7 @@
 //! `SECONDARY`. Which one comes first is no fact, and needs no verification.
 
 mod command;
+mod details;
 mod error;
 mod event;
 mod id;
@@ -26,12 +27,13 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 pub use command::ComplianceCommand;
+pub use details::{Change, Details};
 pub use error::{ComplianceError, Misfit};
 pub use event::{Changed, ComplianceEvent, VerificationStatus};
 pub use id::{RecordId, RecordKind};
 pub use record::{
-    Address, AddressType, Change, Details, EmergencyContact, EmergencyContactChange, Employment,
-    EmploymentChange, EmploymentType, Kin, KinChange, Priority,
+    Address, AddressType, EmergencyContact, EmergencyContactChange, Employment, EmploymentChange,
+    EmploymentType, Kin, KinChange, Priority,
 };
 
 use crate::aggregate::Aggregate;
