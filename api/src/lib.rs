@@ -26,6 +26,7 @@ pub mod beneficiaries;
 pub mod billers;
 pub mod cards;
 pub mod cli;
+pub mod compliance;
 pub mod config;
 pub mod database;
 pub mod datasets;

@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, datasets, messages, openapi, operations, payments,
-    products, sandbox, sessions, staff, tags, transactions,
+    accounts, banks, beneficiaries, billers, cards, compliance, datasets, messages, openapi, operations,
+    payments, products, sandbox, sessions, staff, tags, transactions,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -23,6 +23,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(accounts::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
+        .merge(compliance::routes())
         .merge(banks::routes())
         .merge(billers::routes())
         .merge(datasets::routes())

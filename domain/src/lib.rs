@@ -21,6 +21,7 @@ pub mod beneficiaries;
 pub mod cards;
 pub mod catalogue;
 pub mod codec;
+pub mod compliance;
 pub mod disputes;
 pub mod envelope;
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! Secrets that sing: every secret that a client can send, and every one the bank gives out, is looked for in every table
 //! and in everything that is logged or traced, at the most talkative level.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use serde_json::{Map, Value, json};
-use tracing_subscriber::fmt;
+use tracing_subscriber::filter::dynamic_filter_fn;
 use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer as _, fmt};
 
 use crate::ratchet::{Row, World, rows};
 use crate::support::client::{Answer, PASSWORD};
@@ -38,20 +42,34 @@ const SECRETS: &[&str] = &[
     "secret",
 ];
 
+thread_local! {
+    /// Who hears what is logged on this thread.
+    static EAR: RefCell<Option<Heard>> = const { RefCell::new(None) };
+}
+
 /// Everything that is logged on this thread, which is every task of a test's runtime, with the fields of all spans: what a
 /// collector of traces would get too.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<u8>>>);
 
 impl Heard {
-    fn listen(&self) -> tracing::subscriber::DefaultGuard {
-        let heard = self.clone();
-        let lines = fmt::Subscriber::builder()
-            .with_max_level(tracing::Level::TRACE)
-            .with_ansi(false)
-            .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
-            .with_writer(move || heard.clone());
-        tracing::subscriber::set_default(lines.finish())
+    /// One subscriber for all threads, because what a callsite is told about who listens is remembered for all of them.
+    fn listen(&self) {
+        static INSTALLED: Once = Once::new();
+        INSTALLED.call_once(|| {
+            let heard = || EAR.with_borrow(|ear| ear.clone().unwrap_or_default());
+            let lines = fmt::layer()
+                .with_ansi(false)
+                .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
+                .with_writer(heard)
+                .with_filter(dynamic_filter_fn(|_, _| EAR.with_borrow(Option::is_some)));
+            tracing_subscriber::registry().with(lines).init();
+        });
+        EAR.set(Some(self.clone()));
+    }
+
+    fn stop() {
+        EAR.set(None);
     }
 
     fn lines_with(&self, text: &str) -> Vec<String> {
@@ -129,7 +147,7 @@ async fn sent(world: &World, row: &Row, body: &Value) -> Answer {
 #[tokio::test]
 async fn no_secret_is_in_a_table_or_in_a_log() {
     let heard = Heard::default();
-    let listening = heard.listen();
+    heard.listen();
     let mut world = World::of(Bank::configured(quiet()).await).await;
     let mut known = BTreeSet::from([PASSWORD.to_owned(), "4242424242424242".to_owned()]);
     for (n, row) in rows().iter().enumerate() {
@@ -157,7 +175,7 @@ async fn no_secret_is_in_a_table_or_in_a_log() {
     world.bank.caught_up().await;
     let mail = world.bank.client().get("/v1/sandbox/messages").await.is(200);
     secrets(&mail.body, &mut known);
-    drop(listening);
+    Heard::stop();
     assert!(known.len() > 5, "{}", known.len());
     assert!(heard.lines_with("answered").len() > 100, "nothing was heard");
     let found = leaks(&world.bank, &heard, "CANARY-").await;
@@ -172,7 +190,7 @@ async fn no_secret_is_in_a_table_or_in_a_log() {
 #[tokio::test]
 async fn a_secret_that_is_logged_or_stored_on_purpose_is_found() {
     let heard = Heard::default();
-    let listening = heard.listen();
+    heard.listen();
     let bank = Bank::open().await;
     let ada = bank.ada().await;
     assert!(leaks(&bank, &heard, "CANARY-").await.is_empty());
@@ -188,7 +206,7 @@ async fn a_secret_that_is_logged_or_stored_on_purpose_is_found() {
     let span = tracing::info_span!("request", password = "CANARY-traced");
     span.in_scope(|| tracing::trace!("quietly"));
     assert!(!leaks(&bank, &heard, "CANARY-traced").await.is_empty());
-    drop(listening);
+    Heard::stop();
     bank.close().await;
 }
 
@@ -229,9 +247,8 @@ async fn a_field_that_is_not_asked_for_changes_nothing() {
 /// The members of the operation's own body.
 fn asked_for(document: &Value, row: &Row) -> BTreeSet<String> {
     let method = row.method.as_str().to_lowercase();
-    let schema =
-        &document["paths"][row.path][&method]["requestBody"]["content"]["application/json"]["schema"];
-    let name =
-        schema["$ref"].as_str().unwrap_or_else(|| panic!("{row} has no body")).rsplit('/').next().unwrap();
+    let body = document["paths"][row.path][&method]["requestBody"].to_string();
+    let (_, name) = body.split_once("#/components/schemas/").unwrap_or_else(|| panic!("{row} has no body"));
+    let name = name.split('"').next().unwrap();
     document["components"]["schemas"][name]["properties"].as_object().unwrap().keys().cloned().collect()
 }

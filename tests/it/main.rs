@@ -43,6 +43,7 @@ mod canary;
 mod cards;
 mod clearing;
 mod command_line;
+mod compliance;
 mod controls;
 mod costs;
 mod datasets;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
+use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId,
 };
@@ -80,6 +81,7 @@ segments! {
     CountryCode: "countryCode" = "country",
     DisputeId: "disputeId" = "dispute",
     MessageId: "messageId" = "message",
+    RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",

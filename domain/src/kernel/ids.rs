@@ -79,10 +79,18 @@ macro_rules! ids {
 }
 
 ids! {
+    /// Where somebody lives or works.
+    AddressId = "addr";
     /// Somebody a customer pays.
     BeneficiaryId = "ben";
     /// A card, the bank's own or another's.
     CardId = "card";
+    /// Whom to call when something happens to a customer.
+    ContactId = "ect";
+    /// Where a customer works or worked.
+    EmploymentId = "emp";
+    /// Somebody next of kin to a customer.
+    KinId = "kin";
     /// A person: customer or staff.
     UserId = "usr";
     /// A login and everything refreshed from it.

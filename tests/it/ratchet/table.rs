@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{repeat, undoing};
+use super::{compliance, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
@@ -28,6 +28,7 @@ pub fn rows() -> Vec<Row> {
         tags(),
         staff(),
         undoing::rows(),
+        compliance::rows(),
     ]
     .into_iter()
     .flatten()

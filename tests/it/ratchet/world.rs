@@ -3,6 +3,7 @@
 use bursar_domain::kernel::Permission::DisputeResolve;
 use serde_json::json;
 
+use super::compliance::Held;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
 use crate::messages::tell;
@@ -33,6 +34,8 @@ pub struct World {
     pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// What Ada says about herself, and what Bola does.
+    pub compliance: (Held, Held),
 }
 
 impl World {
@@ -58,6 +61,7 @@ impl World {
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let compliance = (Held::by(&ada).await, Held::by(&bola).await);
         Self {
             bank,
             ada,
@@ -73,6 +77,7 @@ impl World {
             bills,
             transactions,
             undoing,
+            compliance,
         }
     }
 
