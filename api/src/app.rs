@@ -50,7 +50,7 @@ pub struct Parts {
     /// For reading; writes go through the journal.
     pub pool: PgPool,
     pub journal: Journal,
-    pub keys: Keys,
+    pub keys: Box<Keys>,
     pub passwords: Passwords,
     pub auth: Auth,
     pub guard: LoginGuard,

@@ -32,7 +32,7 @@ async fn everything(bank: &Bank, ada: &Person, bola: &Person) -> String {
     let paid = ada.client.post("/v1/payments/transfer/internal", &named).await.is(201);
     let id = paid.text_at("transactionId").to_owned();
     let kept = json!({
-        "accountNumber": "0001119998", "bankCode": "058152", "accountName": "Funmilayo Canary", "nickname": "Aunt Canary",
+        "accountNumber": "0001119998", "bankCode": "000013", "accountName": "Funmilayo Canary", "nickname": "Aunt Canary",
     });
     ada.client.post("/v1/payments/beneficiaries/external", &kept).await.is(201);
     let wallet = json!({
@@ -183,6 +183,7 @@ async fn files_are_sealed_for_one_person_and_one_purpose() {
     assert_eq!(code, Some("SUBJECT_ERASED"));
     assert_eq!(vault.seal(ada, "document:1", file).await.unwrap_err().code(), Some("SUBJECT_ERASED"));
     second.close().await;
+    bank.caught_up().await;
     bank.close().await;
 }
 

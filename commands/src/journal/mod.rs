@@ -10,7 +10,7 @@
 //!                                |  catch up with other processes  only when the head has moved
 //!                                |  plan: each unit in turn        in memory: aggregates decide, the ledger accepts,
 //!                                |                                 events get positions, a refusal leaves nothing
-//!                                |  append                         2nd: events, balances, keys, claims, due work, head
+//!                                |  append                         2nd: events, balances, keys, claims, due work, data keys, head
 //!                                |  COMMIT                         3rd; its loss is resolved, never guessed
 //!                                v
 //!   Committed <-- answers, observers, waiting readers

@@ -53,6 +53,7 @@ async fn a_rotation_wraps_every_key_anew_and_nothing_else_changes() {
     // `close` reads with the key of every test bank.
     let (sources, _) = bursar_api::sources::system();
     rotate(&bank.pool, &new, &master_key(), &*sources.entropy, &mut |_, _| {}).await.unwrap();
+    bank.caught_up().await;
     bank.close().await;
 }
 
