@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use axum::serve::ListenerExt as _;
 use bursar_commands::cards::EndBlocks;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
-use bursar_commands::keys::{Keys, MasterKey};
+use bursar_commands::keys::Keys;
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::processes::{Processes, Task};
@@ -17,10 +17,10 @@ use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
 use bursar_commands::sessions::Lifetimes;
+use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::Position;
-use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Sources, Spelled as _};
 use bursar_domain::reference::{Choices, Places, Reference};
 use bursar_domain::verifications::Purpose;
@@ -86,10 +86,8 @@ pub struct Wiring {
     pub sources: Sources,
     /// The clock in `sources`: never behind the log, and the sandbox may move it.
     pub clock: Arc<BankClock>,
-    /// Where every secret comes from.
-    pub master_key: MasterKey,
-    /// Reads and writes events; the same one everywhere.
-    pub codec: Arc<Codec>,
+    /// What the master key opens.
+    pub secrets: Secrets,
 }
 
 /// Why the server did not start.
@@ -128,7 +126,7 @@ impl App {
     /// # Errors
     /// [`StartError`].
     pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
-        let Wiring { pool, sources, clock, master_key, codec } = wiring;
+        let Wiring { pool, sources, clock, secrets: Secrets { keys, vault } } = wiring;
         let lookup = embedded()?;
         let options = JournalOptions {
             queue: config.journal.queue,
@@ -137,13 +135,12 @@ impl App {
             keep_keys_days: config.journal.keep_keys_days.into(),
             ..JournalOptions::default()
         };
-        let journal = Journal::open(pool.clone(), sources.clone(), Arc::clone(&codec), options).await?;
+        let journal = Journal::open(pool.clone(), sources.clone(), Arc::clone(&vault), options).await?;
         journal.observe(Arc::clone(&clock) as Arc<dyn Observer>);
         let written = Arc::new(Written::default());
         journal.observe(Arc::clone(&written) as Arc<dyn Observer>);
-        let projections = Projections::start(pool.clone(), codec, journal.head());
+        let projections = Projections::start(pool.clone(), vault.codec(), journal.head());
         products::ensure_defaults(&journal).await?;
-        let keys = Arc::new(Keys::derive(&master_key));
         let issuer = (&config.auth.issuer, &config.auth.audience);
         let tokens = AccessTokens::new(&keys.token_seed, issuer.0, issuer.1, config.auth.access_seconds)?;
         let sandbox = config.sandbox.then(|| Arc::new(Sandbox::new(clock)));

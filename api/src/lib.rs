@@ -10,11 +10,11 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`datasets`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`compliance`], [`datasets`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`subjects`], [`tags`], [`transactions`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
-//! | [`cli`] | the command line: serve, demo, migrate, projections, payments, audit, bench |
+//! | [`cli`] | the command line: serve, demo, migrate, projections, payments, audit, subjects, keys, bench |
 
 pub mod accounts;
 pub mod answer;
@@ -51,6 +51,7 @@ pub mod sandbox;
 pub mod sessions;
 pub mod sources;
 pub mod staff;
+pub mod subjects;
 pub mod tags;
 pub mod telemetry;
 pub mod transactions;

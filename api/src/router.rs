@@ -12,7 +12,7 @@ use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
     accounts, banks, beneficiaries, billers, cards, compliance, datasets, messages, openapi, operations,
-    payments, products, sandbox, sessions, staff, tags, transactions,
+    payments, products, sandbox, sessions, staff, subjects, tags, transactions,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -30,6 +30,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(messages::routes())
         .merge(products::routes())
         .merge(staff::routes())
+        .merge(subjects::routes())
         .merge(tags::routes())
         .merge(transactions::routes())
         .merge(operations::routes());

@@ -1,4 +1,5 @@
-//! The server's secrets, all derived from one master key, each for one purpose.
+//! The server's secrets, each for one purpose, all derived from the bank's key. That one is drawn once and kept wrapped by
+//! the master key (see [`vault`](crate::vault)), so that a new master key changes none of them.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::{hkdf, hmac};
@@ -11,7 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
 
-/// 32 secret bytes that everything else is derived from. Lose them and every token, key and pepper is lost.
+/// 32 secret bytes that every other key is wrapped by. Lose them and everything personal in the log is lost, and every
+/// token, key and pepper.
 #[derive(Clone)]
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
@@ -39,6 +41,12 @@ impl MasterKey {
         Ok(Self(Zeroizing::new(bytes)))
     }
 
+    /// The key that encrypts other keys, and what tells that it was this one.
+    pub(crate) fn wrapping(&self) -> (Zeroizing<[u8; 32]>, [u8; 16]) {
+        let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, b"bursar master key").extract(self.0.as_slice());
+        (expand(&prk, b"key wrapping"), first_half(&*expand(&prk, b"fingerprint")))
+    }
+
     /// Base64url without padding, for a file that only the server may read.
     #[must_use]
     pub fn to_text(&self) -> Zeroizing<String> {
@@ -46,7 +54,7 @@ impl MasterKey {
     }
 }
 
-/// The keys derived from a [`MasterKey`] with HKDF-SHA256 (RFC 5869). No `Debug`, so that none can be logged.
+/// The keys derived from the bank's key with HKDF-SHA256 (RFC 5869). No `Debug`, so that none can be logged.
 pub struct Keys {
     /// Seed of the Ed25519 key that signs access tokens (RFC 8032).
     pub token_seed: Zeroizing<[u8; 32]>,
@@ -61,10 +69,10 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of this master key; always the same ones.
+    /// The keys of this bank; always the same ones.
     #[must_use]
-    pub fn derive(master: &MasterKey) -> Self {
-        let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, b"bursar").extract(master.0.as_slice());
+    pub fn derive(bank_key: &[u8; 32]) -> Self {
+        let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, b"bursar").extract(bank_key);
         let key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, expand(&prk, purpose).as_slice());
         Self {
             token_seed: expand(&prk, b"access token Ed25519"),
@@ -116,12 +124,6 @@ impl Keys {
             key: first_half(scope.sign().as_ref()),
             fingerprint: first_half(request.sign().as_ref()),
         }
-    }
-
-    /// Tells whether two servers have the same master key, and nothing else about it.
-    #[must_use]
-    pub fn check_value(&self) -> [u8; 32] {
-        self.email_lookup("master key check")
     }
 
     /// The keyed hash under which a lower-case email address is claimed and found.
@@ -267,7 +269,7 @@ mod tests {
     use super::*;
 
     fn keys(byte: u8) -> Keys {
-        Keys::derive(&MasterKey(Zeroizing::new([byte; 32])))
+        Keys::derive(&[byte; 32])
     }
 
     fn session() -> SessionId {

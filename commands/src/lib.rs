@@ -32,6 +32,7 @@ pub mod sessions;
 pub mod tags;
 pub mod transactions;
 pub mod users;
+pub mod vault;
 pub mod verifications;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};

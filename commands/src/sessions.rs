@@ -118,6 +118,10 @@ pub async fn refresh(
     let (Session::Live(live) | Session::Ended(live)) = session else {
         return Err(CommandError::refused(SessionError::InvalidToken));
     };
+    // An erased person has no sessions, whatever was not ended one by one.
+    if journal.load::<User>(&live.started.user_id.to_string()).await?.0 == User::Erased {
+        return Err(CommandError::refused(SessionError::InvalidToken));
+    }
     context.metadata.actor = live.started.user_id.to_string().into();
     let now = journal.sources().clock.now();
     let exchange = SessionCommand::Refresh(Box::new(Refresh {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use bursar_domain::kernel::{Permission, UserId};
-use bursar_domain::users::{RegisterUser, User, UserCommand, UserError};
+use bursar_domain::users::{EraseUser, RegisterUser, User, UserCommand, UserError};
 
 use crate::keys::Keys;
 use crate::owned::CommandError;
 use crate::passwords::{Password, Passwords};
-use crate::{Committed, Context, Journal, Unit};
+use crate::{Committed, Context, Journal, SubmitError, Unit};
 
 /// The namespace in which email addresses are claimed.
 const EMAIL: &str = "email";
@@ -85,6 +85,47 @@ pub async fn grant(
     permissions: BTreeSet<Permission>,
 ) -> Result<Committed, CommandError> {
     Ok(journal.submit(Unit::new(context).step(user, UserCommand::Grant { permissions })).await?)
+}
+
+/// How often an erasure is tried again when the person changes meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// Staff: erases a person. The first to ask records the request; when somebody else asks, the person's data key is
+/// destroyed in the commit that records it: nothing personal can be read any more, their sessions are over, and their
+/// email address is free.
+///
+/// # Errors
+/// `NOT_FOUND`; `APPROVER_IS_MAKER`; `INVALID_STATE` once it is done.
+pub async fn erase(
+    journal: &Journal,
+    keys: &Keys,
+    context: Context,
+    by: UserId,
+    user: UserId,
+    reason: String,
+) -> Result<Committed, CommandError> {
+    let (mut attempt, pinned) = (1, context.expected_version.is_some());
+    loop {
+        let (known, version) = journal.load::<User>(&user.to_string()).await?;
+        let accounts = journal.accounts_of(user).await?;
+        // What is released below is what the events up to this version say.
+        let context =
+            Context { expected_version: context.expected_version.or(Some(version)), ..context.clone() };
+        let erase = EraseUser { by, reason: reason.clone(), accounts };
+        let mut unit = Unit::new(context).step(user, UserCommand::Erase(Box::new(erase)));
+        let person = known.person().filter(|person| person.erasure.is_some_and(|maker| maker != by));
+        if let Some(email) = person.and_then(|person| person.email.get()) {
+            unit = unit.release(EMAIL, keys.email_lookup(email), user);
+        }
+        match journal.submit(unit).await {
+            Err(SubmitError::Refused(reason))
+                if reason.code() == "PRECONDITION_FAILED" && !pinned && attempt < ATTEMPTS =>
+            {
+                attempt += 1;
+            }
+            outcome => return Ok(outcome?),
+        }
+    }
 }
 
 /// Whether the phone number is the one the user is known by.

@@ -55,6 +55,13 @@ pub trait AggregateEvent:
         "1"
     }
 
+    /// Whose key seals its [`Personal`](crate::Personal) parts: the person whom they are about, or who wrote them down.
+    /// An event that has such parts and nobody to seal them for is never written. `stream` is the id of the aggregate
+    /// it happened to; where that is a person's, this is them.
+    fn subject(&self, stream: &str) -> Option<UserId> {
+        stream.parse().ok()
+    }
+
     /// What is to be done because of it, and when; see [`Due`].
     fn dues(&self) -> Vec<Due> {
         Vec::new()

@@ -134,6 +134,12 @@ macro_rules! catalogue {
                 match self {$(Self::$kind(event) => event.version(),)*}
             }
 
+            /// Whose key seals its personal parts.
+            #[must_use]
+            pub fn subject(&self, stream: &str) -> Option<UserId> {
+                match self {$(Self::$kind(event) => event.subject(stream),)*}
+            }
+
             /// What is to be done because of it.
             #[must_use]
             pub fn dues(&self) -> Vec<Due> {
@@ -199,6 +205,17 @@ macro_rules! catalogue {
             );
         )*
     };
+}
+
+impl Event {
+    /// Whose data key is destroyed by the commit that records it.
+    #[must_use]
+    pub fn erases(&self, stream: &str) -> Option<UserId> {
+        match self {
+            Self::User(crate::users::UserEvent::Erased(_)) => stream.parse().ok(),
+            _ => None,
+        }
+    }
 }
 
 /// Something to be done with the type of a noun that is known by its [`Kind`] only.

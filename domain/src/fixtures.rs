@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
 use crate::cards::{Block, CardEvent, CardLimits, CardType, Charge, Linked};
-use crate::codec::{Codec, Stored};
+use crate::codec::{self, Codec, Stored};
 use crate::compliance::{
     Address, AddressType, Changed, ComplianceEvent, Details, EmergencyContact, Employment, EmploymentType,
     Kin, Priority, RecordId, VerificationStatus,
@@ -22,7 +22,7 @@ use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::recurrences::{self, PauseReason, RecurrenceEvent};
 use crate::sessions::{EndReason, Issued, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
-use crate::users::{Registered, UserEvent};
+use crate::users::{Erased, Registered, UserEvent};
 use crate::verifications::{self, Purpose, VerificationsEvent};
 use crate::{Event, Kind, StreamId};
 
@@ -76,7 +76,7 @@ fn completed() -> Completed {
     let amount = Amount::try_from(2_500).unwrap();
     Completed {
         kind: PaymentKind::Internal,
-        payer: None,
+        payer: Some(user()),
         postings: Postings::transfer(&source, &destination, amount, Currency::NGN),
         source,
         destination,
@@ -92,6 +92,11 @@ fn completed() -> Completed {
     }
 }
 
+/// Nobody in particular pays.
+fn by_nobody() -> Completed {
+    Completed { payer: None, destination_name: None, ..completed() }
+}
+
 fn bill() -> Completed {
     let biller = Outside::Biller {
         biller_id: "SBX_POWER".into(),
@@ -101,7 +106,6 @@ fn bill() -> Completed {
     };
     Completed {
         kind: PaymentKind::Bills,
-        payer: Some(user()),
         destination: Internal::Settlement(biller.channel()).account(Currency::NGN),
         outside: Some(biller),
         fee: Some(Amount::try_from(100).unwrap()),
@@ -399,6 +403,7 @@ fn samples() -> Vec<Event> {
         CardEvent::Removed { owner: user() }.into(),
         PaymentEvent::Completed(Box::new(completed())).into(),
         PaymentEvent::Completed(Box::new(bill())).into(),
+        PaymentEvent::Completed(Box::new(by_nobody())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),
         PaymentEvent::Returned(Box::new(cleared(Some("AC04: closed account")))).into(),
         PaymentEvent::Reversed { by: transaction(), reason: None }.into(),
@@ -442,6 +447,14 @@ fn samples() -> Vec<Event> {
         VerificationsEvent::Issued(Box::new(code)).into(),
         UserEvent::PasswordSet { hash: Personal::new("$argon2id$...".into()) }.into(),
         UserEvent::PermissionsGranted { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
+        UserEvent::ErasureRequested { by: user(), reason: "They asked for it".into() }.into(),
+        UserEvent::Erased(Box::new(Erased {
+            requested_by: user(),
+            approved_by: "usr_0192f0c1a0007000800000000000000b".parse().unwrap(),
+            reason: "They asked for it".into(),
+            accounts: vec!["1000000008".into()],
+        }))
+        .into(),
     ];
     compliance().into_iter().chain(others).collect()
 }
@@ -459,6 +472,19 @@ fn every_event_has_a_sample() {
     let sampled: BTreeSet<_> = samples().iter().map(Event::name).collect();
     let known: BTreeSet<_> = Kind::ALL.iter().flat_map(|kind| kind.event_names()).copied().collect();
     assert_eq!(sampled, known);
+}
+
+#[test]
+fn every_event_with_personal_parts_has_somebody_to_seal_them_for() {
+    let mut sealed = 0;
+    for event in samples() {
+        if codec::has_personal(&event.write().unwrap()) {
+            // Users, tags and beneficiaries are streams that are named by a person's id.
+            assert_eq!(event.subject(&user().to_string()), Some(user()), "{}", event.name());
+            sealed += 1;
+        }
+    }
+    assert!(sealed >= 10, "{sealed}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use bursar_domain::beneficiaries::{BeneficiariesEvent, Beneficiary, BeneficiaryKind, Payee};
 use bursar_domain::kernel::{BeneficiaryId, UserId};
 use bursar_domain::payments::PaymentEvent;
-use bursar_domain::{Event, Kind, Personal, Position, Recorded};
+use bursar_domain::users::Erased;
+use bursar_domain::{AccountNumber, Event, Kind, Personal, Position, Recorded};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
@@ -11,7 +12,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField, contains};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records, list};
-use crate::row::owner;
+use crate::row::{erase, erasure, owner, parsed};
 
 /// An entry of somebody's list. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,9 +150,42 @@ pub struct Beneficiaries {
     rows: Records<BeneficiaryRow>,
 }
 
+impl Beneficiaries {
+    /// Those in whose lists somebody is who was erased.
+    async fn load_who_keeps(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
+        let erased = events.iter().filter_map(erasure).flat_map(|(_, erased)| &erased.accounts);
+        let accounts: Vec<&str> = erased.map(AccountNumber::as_str).collect();
+        if accounts.is_empty() {
+            return Ok(());
+        }
+        let keep = sqlx::query_scalar!(
+            "SELECT DISTINCT owner FROM beneficiaries WHERE kind = 'INTERNAL' AND number = ANY($1)",
+            &accounts as _
+        );
+        let keep = keep.fetch_all(&mut *db).await?;
+        let keep: Vec<UserId> = keep.iter().map(|owner| parsed(owner)).collect::<sqlx::Result<_>>()?;
+        self.rows.load(db, keep.into_iter()).await
+    }
+
+    /// Whoever is erased keeps nobody, and nobody keeps their name.
+    fn erase(&mut self, event: &Recorded, user: UserId, erased: &Erased) {
+        // Which of them were paid how often cannot be told without their numbers.
+        self.rows.remove_all(&user);
+        let theirs = |row: &BeneficiaryRow| {
+            row.kind == BeneficiaryKind::Internal
+                && erased.accounts.iter().any(|account| account.as_str() == row.number)
+        };
+        self.rows.change_all(theirs, |row| {
+            erase(&mut row.name);
+            erase(&mut row.nickname);
+            row.last_position = event.position;
+        });
+    }
+}
+
 impl ReadModel for Beneficiaries {
     const NAME: &'static str = "beneficiaries";
-    const READS: &'static [Kind] = &[Kind::Beneficiaries, Kind::Payment];
+    const READS: &'static [Kind] = &[Kind::Beneficiaries, Kind::Payment, Kind::User];
     const TABLES: &'static [Table] = &[Table {
         name: "beneficiaries",
         key: &["beneficiary_id"],
@@ -162,13 +196,17 @@ impl ReadModel for Beneficiaries {
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
         let payers = events.iter().filter_map(|event| match &event.event {
             Event::Payment(PaymentEvent::Completed(payment)) => payment.payer,
-            _ => None,
+            _ => erasure(event).map(|(user, _)| user),
         });
         let lists = events.iter().filter(|event| event.stream.kind == Kind::Beneficiaries);
-        self.rows.load(db, payers.chain(lists.filter_map(|event| owner(event).ok()))).await
+        self.rows.load(db, payers.chain(lists.filter_map(|event| owner(event).ok()))).await?;
+        self.load_who_keeps(db, events).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, erased)) = erasure(event) {
+            self.erase(event, user, erased);
+        }
         match &event.event {
             Event::Beneficiaries(BeneficiariesEvent::Added(added)) => {
                 self.rows.insert(BeneficiaryRow::added(event, owner(event)?, added));

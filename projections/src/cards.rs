@@ -11,6 +11,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records, find, list};
+use crate::row::{erase, erasure};
 
 /// A card. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,19 +174,26 @@ impl Cards {
 
 impl ReadModel for Cards {
     const NAME: &'static str = "cards";
-    const READS: &'static [Kind] = &[Kind::Card];
+    const READS: &'static [Kind] = &[Kind::Card, Kind::User];
     const TABLES: &'static [Table] =
         &[Table { name: "cards", key: &["card_id"], position: "last_position", append_only: false }];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
         let owners = events.iter().filter_map(|event| match &event.event {
             Event::Card(what) => Some(what.owner()),
-            _ => None,
+            _ => erasure(event).map(|(user, _)| user),
         });
         self.rows.load(db, owners).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, _)) = erasure(event) {
+            let of_theirs = |row: &mut CardRow| {
+                erase(&mut row.holder_name);
+                row.last_position = event.position;
+            };
+            self.rows.change(&user, |row| row.holder_name.is_some(), of_theirs);
+        }
         let Event::Card(what) = &event.event else { return Ok(()) };
         let foreign = |_| FoldError::ForeignStream(event.stream.id.to_string());
         let card_id: CardId = event.stream.id.parse().map_err(foreign)?;

@@ -13,7 +13,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{self, Record, Records, equal, list};
-use crate::row::owner;
+use crate::row::{erase, erasure, owner};
 
 /// A record of any kind. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +163,7 @@ pub struct Compliance {
 
 impl ReadModel for Compliance {
     const NAME: &'static str = "compliance";
-    const READS: &'static [Kind] = &[Kind::Compliance];
+    const READS: &'static [Kind] = &[Kind::Compliance, Kind::User];
     const TABLES: &'static [Table] = &[Table {
         name: "compliance_records",
         key: &["record_id"],
@@ -172,10 +172,24 @@ impl ReadModel for Compliance {
     }];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
-        self.rows.load(db, events.iter().filter_map(|event| owner(event).ok())).await
+        let lists =
+            events.iter().filter(|event| event.stream.kind == Kind::Compliance || erasure(event).is_some());
+        self.rows.load(db, lists.filter_map(|event| owner(event).ok())).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, _)) = erasure(event) {
+            // That they said something, and what staff thought of it, remains.
+            self.rows.change(
+                &user,
+                |_| true,
+                |row| {
+                    row.details.clear();
+                    erase(&mut row.rejection_reason);
+                    row.last_position = event.position;
+                },
+            );
+        }
         let Event::Compliance(what) = &event.event else { return Ok(()) };
         let owner = owner(event)?;
         let mut change = |id: RecordId, change: &dyn Fn(&mut ComplianceRow)| {

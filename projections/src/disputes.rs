@@ -10,7 +10,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{self, Record, Records, equal, list_all};
-use crate::row::named;
+use crate::row::{erase, erasure, named, parsed};
 
 /// A dispute. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,16 +163,33 @@ pub struct Disputes {
 
 impl ReadModel for Disputes {
     const NAME: &'static str = "disputes";
-    const READS: &'static [Kind] = &[Kind::Dispute];
+    const READS: &'static [Kind] = &[Kind::Dispute, Kind::User];
     const TABLES: &'static [Table] =
         &[Table { name: "disputes", key: &["dispute_id"], position: "last_position", append_only: false }];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
         let disputes = events.iter().filter(|event| event.stream.kind == Kind::Dispute);
-        self.rows.load(db, disputes.filter_map(|event| named(event).ok())).await
+        self.rows.load(db, disputes.filter_map(|event| named(event).ok())).await?;
+        let erased: Vec<String> =
+            events.iter().filter_map(erasure).map(|(user, _)| user.to_string()).collect();
+        if erased.is_empty() {
+            return Ok(());
+        }
+        let theirs = sqlx::query_scalar!("SELECT dispute_id FROM disputes WHERE owner = ANY($1)", &erased);
+        let theirs = theirs.fetch_all(&mut *db).await?;
+        let theirs: Vec<DisputeId> = theirs.iter().map(|id| parsed(id)).collect::<sqlx::Result<_>>()?;
+        self.rows.load(db, theirs.into_iter()).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, _)) = erasure(event) {
+            let contact = |row: &mut DisputeRow| {
+                erase(&mut row.contact_phone);
+                erase(&mut row.contact_email);
+                row.last_position = event.position;
+            };
+            self.rows.change_all(|row| row.owner == user, contact);
+        }
         let Event::Dispute(what) = &event.event else { return Ok(()) };
         let id = named(event)?;
         let (status, words, refund) = match what {

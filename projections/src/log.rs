@@ -1,9 +1,12 @@
 //! Reading the log in batches.
 
-use bursar_domain::codec::{Codec, Stored};
+use bursar_domain::codec::{Codec, Stored, StoredKey};
+use bursar_domain::kernel::UserId;
 use bursar_domain::{Kind, Position, Recorded};
-use futures_util::TryStreamExt;
+use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
+
+use crate::row::parsed;
 
 /// The most events one batch holds: large enough to spread the round trips thin, small enough to stay in a cache.
 pub(crate) const BATCH: usize = 5_000;
@@ -54,9 +57,10 @@ pub(crate) async fn read(
          FROM events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3",
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = query.bind(after).bind(upto).bind(limit).fetch(db);
+    let rows = query.bind(after).bind(upto).bind(limit).fetch_all(&mut *db).await?;
     let mut batch = Batch { upto: after, ..Batch::default() };
-    while let Some(row) = rows.try_next().await? {
+    fetch_keys(db, codec, &rows).await?;
+    for row in rows {
         batch.upto = row.try_get(0)?;
         batch.seen += 1;
         let aggregate_type: &str = row.try_get(3)?;
@@ -82,6 +86,25 @@ pub(crate) async fn read(
         }
     }
     Ok(batch)
+}
+
+/// Fetches the data keys that `rows` need and the codec does not have at hand.
+async fn fetch_keys(db: &mut PgConnection, codec: &Codec, rows: &[PgRow]) -> sqlx::Result<()> {
+    let payloads: Vec<&str> = rows.iter().map(|row| row.try_get(7)).collect::<sqlx::Result<_>>()?;
+    let lacking = codec.lacking(payloads);
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let lacking: Vec<String> = lacking.iter().map(UserId::to_string).collect();
+    let keys =
+        sqlx::query!("SELECT subject, wrapped, wrapped_by FROM data_keys WHERE subject = ANY($1)", &lacking)
+            .fetch_all(db)
+            .await?;
+    for key in keys {
+        let stored = StoredKey { wrapped: key.wrapped.as_deref(), wrapped_by: &key.wrapped_by };
+        codec.learn(parsed(&key.subject)?, stored).map_err(|e| sqlx::Error::Decode(e.into()))?;
+    }
+    Ok(())
 }
 
 /// Position of the last event.

@@ -116,12 +116,32 @@ impl<R: Record> Records<R> {
         found
     }
 
+    /// Changes those rows in memory, of whatever group, that `which` names.
+    pub(crate) fn change_all(&mut self, which: impl Fn(&R) -> bool, mut change: impl FnMut(&mut R)) {
+        for slot in self.groups.values_mut().flat_map(BTreeMap::values_mut) {
+            if which(&slot.row) {
+                change(&mut slot.row);
+                self.changed += usize::from(!slot.changed);
+                slot.changed = true;
+            }
+        }
+    }
+
     /// Takes a row out. True when there was one.
     pub(crate) fn remove(&mut self, group: &R::Group, key: &R::Key) -> bool {
         let Some(slot) = self.groups.get_mut(group).and_then(|rows| rows.remove(key)) else { return false };
         self.changed -= usize::from(slot.changed);
         self.removed.insert((group.clone(), key.clone()));
         true
+    }
+
+    /// Takes all rows of a group out.
+    pub(crate) fn remove_all(&mut self, group: &R::Group) {
+        let keys: Vec<R::Key> =
+            self.groups.get(group).into_iter().flat_map(BTreeMap::keys).cloned().collect();
+        for key in &keys {
+            self.remove(group, key);
+        }
     }
 
     /// How many rows wait for [`save`](Self::save).

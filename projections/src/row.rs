@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::str::FromStr;
 
-use bursar_domain::Recorded;
 use bursar_domain::kernel::UserId;
+use bursar_domain::users::{Erased, UserEvent};
+use bursar_domain::{Event, Recorded};
 use rust_decimal::Decimal;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _};
@@ -15,6 +16,24 @@ use crate::read_model::FoldError;
 /// Whose stream the event is in, where a stream is a person's.
 pub(crate) fn owner(event: &Recorded) -> Result<UserId, FoldError> {
     named(event)
+}
+
+/// What stands for something personal once the person is erased, in a row as in a rebuild.
+pub(crate) const ERASED: &str = "[erased]";
+
+/// How a person was erased, and who.
+pub(crate) fn erasure(event: &Recorded) -> Option<(UserId, &Erased)> {
+    match &event.event {
+        Event::User(UserEvent::Erased(erased)) => Some((event.stream.id.parse().ok()?, erased)),
+        _ => None,
+    }
+}
+
+/// Erases a text that may be absent.
+pub(crate) fn erase(text: &mut Option<String>) {
+    if let Some(text) = text {
+        ERASED.clone_into(text);
+    }
 }
 
 /// The id of the stream that the event is in.

@@ -13,7 +13,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField, contains};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records, list};
-use crate::row::owner;
+use crate::row::{ERASED, erase, erasure, owner};
 
 /// A tag. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,6 +245,20 @@ impl Tags {
         }
     }
 
+    fn erase(&mut self, event: &Recorded, owner: UserId) {
+        let tag = |row: &mut TagRow| {
+            ERASED.clone_into(&mut row.name);
+            erase(&mut row.description);
+            row.last_position = event.position;
+        };
+        self.tags.change(&owner, |_| true, tag);
+        let notes = |row: &mut TaggedRow| {
+            erase(&mut row.notes);
+            row.last_position = event.position;
+        };
+        self.tagged.change(&owner, |row| row.notes.is_some(), notes);
+    }
+
     fn remove(&mut self, event: &Recorded, owner: UserId, tag: TagId) {
         self.tags.remove(&owner, &tag);
         self.tagged.change(
@@ -260,7 +274,7 @@ impl Tags {
 
 impl ReadModel for Tags {
     const NAME: &'static str = "tags";
-    const READS: &'static [Kind] = &[Kind::Tags];
+    const READS: &'static [Kind] = &[Kind::Tags, Kind::User];
     const TABLES: &'static [Table] = &[
         Table { name: "tags", key: &["tag_id"], position: "last_position", append_only: false },
         Table {
@@ -272,12 +286,16 @@ impl ReadModel for Tags {
     ];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
-        let owners = || events.iter().filter_map(|event| owner(event).ok());
+        let concerned = |event: &&Recorded| event.stream.kind == Kind::Tags || erasure(event).is_some();
+        let owners = || events.iter().filter(concerned).filter_map(|event| owner(event).ok());
         self.tags.load(db, owners()).await?;
         self.tagged.load(db, owners()).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, _)) = erasure(event) {
+            self.erase(event, user);
+        }
         let Event::Tags(what) = &event.event else { return Ok(()) };
         let owner = owner(event)?;
         match what {

@@ -1,12 +1,10 @@
 //! Auditors and support: what was edited by hand is found and named.
 
-use std::sync::Arc;
-
 use bursar_commands::audit;
 use bursar_domain::codec::Codec;
 use serde_json::json;
 
-use crate::support::{Bank, forge};
+use crate::support::{Bank, codec, forge};
 
 async fn difference(bank: &Bank) -> Option<audit::Difference> {
     audit::replay(&bank.pool, &Codec::default(), &mut |_, _| {}).await.unwrap().difference
@@ -113,7 +111,7 @@ async fn a_read_model_edited_by_hand_is_found_and_mended_by_a_rebuild() {
     let position: i64 = paid.header("bursar-position").parse().unwrap();
     let edited = sqlx::query(sql).bind(&ada.current).bind(position).execute(&bank.pool).await.unwrap();
     assert_eq!(edited.rows_affected(), 1);
-    let codec = Arc::new(Codec::default());
+    let codec = codec(&bank.pool).await;
     let verified = bursar_projections::verify(&bank.pool, &codec, &["statement_entries"], &()).await.unwrap();
     assert_eq!(verified[0].differing, 1);
     bursar_projections::rebuild(&bank.pool, &codec, &["statement_entries"], &()).await.unwrap();

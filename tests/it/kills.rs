@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use bursar_api::postgres::{EmbeddedPostgres, Options};
 use bursar_api::{database, demo, sources};
 use bursar_commands::journal::JournalOptions;
+use bursar_commands::vault::Vault;
 use bursar_commands::{Context, Journal, Unit};
-use bursar_domain::codec::Codec;
 use bursar_domain::kernel::TransactionId;
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::{Amount, Currency};
@@ -22,7 +22,7 @@ use crate::support::chance::{Chance, scaled};
 use crate::support::invariants::{Acknowledged, none, red};
 use crate::support::payer::{Payer, transaction};
 use crate::support::process::{Server, directory};
-use crate::support::{Bank, Client, build, check, config, pool};
+use crate::support::{Bank, Client, build, check, config, master_key, pool};
 
 const PAYERS: usize = 8;
 
@@ -168,8 +168,9 @@ async fn a_server_that_acknowledges_before_it_commits_is_found_out() {
         let server = tokio::runtime::Runtime::new().unwrap();
         let acknowledged = server.block_on(async {
             let (sources, _) = sources::system();
-            let (codec, options) = (Arc::new(Codec::default()), JournalOptions::default());
-            let journal = Journal::open(pool(&url), sources.clone(), codec, options).await.unwrap();
+            let (vault, options) =
+                (Vault::new(&master_key(), Arc::clone(&sources.entropy)), JournalOptions::default());
+            let journal = Journal::open(pool(&url), sources.clone(), Arc::new(vault), options).await.unwrap();
             let queued = (0..10).map(|_| {
                 let id = TransactionId::mint(&sources);
                 let unit = Unit::new(Context::default()).create(id, pay(&ada, &bola));

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use bursar_commands::payments::{LogSoFar, SentPayment};
 use bursar_commands::{Context, Unit};
-use bursar_domain::codec::Codec;
 use bursar_domain::kernel::TransactionId;
 use bursar_domain::payments::{Party, Pay, Payment, PaymentCommand, PaymentKind};
 use futures_util::future::join_all;
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::client::transfer;
 use crate::support::process::{Ended, Server, bursar, directory, run};
-use crate::support::{Bank, Client};
+use crate::support::{Bank, Client, codec};
 
 /// A name that would end an attribute, an element or the document, were it not escaped.
 const NAME: &str = "A & B <Ltd> \"x\"";
@@ -282,7 +281,7 @@ async fn a_log_so_far_knows_nothing_that_came_later() {
         join_all(paid).await.into_iter().for_each(|answer| _ = answer.is(201));
     }
     let second = send(&ada.client, &external(&ada.current, "0123456780", 200)).await;
-    let (codec, ids) = (Codec::default(), |sent: &[SentPayment]| {
+    let (codec, ids) = (codec(&bank.pool).await, |sent: &[SentPayment]| {
         sent.iter().map(|one| one.id.to_string().replace("txn_", "")).collect::<Vec<_>>()
     });
     let early = LogSoFar::now(&bank.pool, &codec).await.unwrap();

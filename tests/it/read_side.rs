@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bursar_domain::codec::Codec;
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::{Bank, Client};
+use crate::support::{Bank, Client, codec};
 
 fn every_model() -> Vec<&'static str> {
     bursar_projections::catalogue().iter().map(|entry| entry.name).collect()
@@ -33,7 +32,7 @@ async fn read_models_are_rebuilt_while_the_bank_is_at_work() {
         async move {
             let mut rebuilds = 0;
             while !done.load(Ordering::Relaxed) {
-                let codec = Arc::new(Codec::default());
+                let codec = codec(&pool).await;
                 let reports = bursar_projections::rebuild(&pool, &codec, &every_model(), &()).await.unwrap();
                 assert!(reports.iter().all(|report| report.differing == 0), "{reports:?}");
                 rebuilds += 1;
@@ -98,7 +97,7 @@ async fn a_poisoned_event_parks_the_model_that_cannot_take_it_and_no_other() {
 
     // Once it can be read, a rebuild brings the model back, without a restart.
     damage(&bank, "TSV-001", false).await;
-    let codec = Arc::new(Codec::default());
+    let codec = codec(&bank.pool).await;
     bursar_projections::rebuild(&bank.pool, &codec, &["products"], &()).await.unwrap();
     let products = eventually(&ada.client, "/v1/account/products/types", 200).await;
     assert_eq!(products["totalProducts"], 4);
@@ -127,7 +126,7 @@ async fn an_event_that_this_version_does_not_know_stops_no_payment() {
     ada.client.get(&format!("/v1/accounts/{}/statement", ada.current)).await.is(200);
     assert_eq!(readiness(&bank.client()).await, (503, vec!["products".to_owned()]));
     damage(&bank, "NEW-001", false).await;
-    let codec = Arc::new(Codec::default());
+    let codec = codec(&bank.pool).await;
     bursar_projections::rebuild(&bank.pool, &codec, &["products"], &()).await.unwrap();
     bank.close().await;
 }

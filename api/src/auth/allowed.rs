@@ -71,6 +71,14 @@ impl Grant for DisputeResolve {
     const MONEY: bool = true;
 }
 
+/// Staff who erase people.
+#[derive(Debug, Clone, Copy)]
+pub struct PiiErase;
+
+impl Grant for PiiErase {
+    const PERMISSION: Permission = Permission::PiiErase;
+}
+
 /// A caller with the permission `P`, within the limit for reads.
 #[derive(Debug, Clone)]
 pub struct Allowed<P>(Caller, PhantomData<P>);

@@ -23,11 +23,12 @@ use axum::http::header::AUTHORIZATION;
 use bursar_commands::Journal;
 use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::Session;
+use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, ReadAccount, WriteTransactions,
-    permit,
+    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, PiiErase, ReadAccount,
+    WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;
@@ -133,11 +134,14 @@ impl Auth {
     async fn verify(&self, token: &str, hash: [u8; 32], now: Timestamp) -> Result<Caller, Problem> {
         let claims = self.tokens.verify(token).filter(|claims| claims.is_good(now));
         let claims = claims.ok_or_else(Problem::unauthenticated)?;
-        let ended = self.sessions.watch(claims.sid);
+        let ended = self.sessions.watch(claims.sid, claims.sub);
         let (session, _) = self.journal.load::<Session>(&claims.sid.to_string()).await?;
+        let (user, _) = self.journal.load::<User>(&claims.sub.to_string()).await?;
         let caller = Caller::new(claims, ended);
         match session {
-            Session::Live(live) if live.started.user_id == caller.user() && caller.is_good(now) => {
+            Session::Live(live)
+                if live.started.user_id == caller.user() && user != User::Erased && caller.is_good(now) =>
+            {
                 self.verified.put(hash, caller.clone(), now);
                 Ok(caller)
             }

@@ -8,6 +8,7 @@ use bursar_commands::journal::{Holding, JournalOptions};
 use bursar_commands::keys::{Keys, MasterKey};
 use bursar_commands::passwords::{Password, Passwords};
 use bursar_commands::payments::{self, Transfer};
+use bursar_commands::vault::{Secrets, unlock};
 use bursar_commands::{Context, Journal, Owned, products, users};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Sources, UserId};
@@ -48,10 +49,9 @@ impl Bank {
         let (sources, clock) = sources::system();
         let pool = server.pool();
         let options = JournalOptions::default();
-        let journal =
-            Journal::open(pool.clone(), sources.clone(), Arc::new(Codec::default()), options).await?;
         let master = MasterKey::draw(&*sources.entropy);
-        let keys = Keys::derive(&master);
+        let Secrets { keys, vault } = unlock(&pool, &master, &sources).await?;
+        let journal = Journal::open(pool.clone(), sources.clone(), vault, options).await?;
         let passwords = Passwords::new(&keys, Arc::clone(&sources.entropy))?;
         products::ensure_defaults(&journal).await?;
         let logins: Vec<String> = (0..PEOPLE).map(|n| format!("payer{n}@example.com")).collect();
@@ -65,6 +65,11 @@ impl Bank {
             .try_collect::<Vec<_>>()
             .await?;
         Ok(Self { pool, journal, master, sources, clock, accounts: Arc::new(accounts), logins })
+    }
+
+    /// A codec with keys of its own, as another process would have.
+    pub(super) async fn codec(&self) -> Result<Arc<Codec>, Error> {
+        Ok(unlock(&self.pool, &self.master, &self.sources).await?.vault.codec())
     }
 
     /// Waits until the read models have followed the log to its head.

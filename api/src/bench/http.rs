@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bursar_domain::codec::Codec;
+use bursar_commands::vault::unlock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -32,11 +32,10 @@ impl Site {
         let mut config = config.clone();
         config.limits.enabled = false;
         let wiring = Wiring {
+            secrets: unlock(&bank.pool, &bank.master, &bank.sources).await?,
             pool: bank.pool,
             sources: bank.sources,
             clock: bank.clock,
-            master_key: bank.master,
-            codec: Arc::new(Codec::default()),
         };
         let app = App::build(config, wiring).await?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;

@@ -72,7 +72,7 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
         }
     })
     .await?;
-    let projections = Projections::start(bank.pool.clone(), Arc::new(Codec::default()), bank.journal.head());
+    let projections = Projections::start(bank.pool.clone(), bank.codec().await?, bank.journal.head());
     bank.caught_up(&projections).await?;
     each(args, |clients, shape| {
         let (bank, projections) = (&bank, &projections);
@@ -84,6 +84,7 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
     })
     .await?;
     projections.stop().await;
+    let codec = bank.codec().await?;
     let site = http::Site::open(bank, config).await?;
     each(args, |clients, shape| {
         let site = &site;
@@ -94,7 +95,7 @@ async fn measure(config: &Config, server: &Server, args: &BenchArgs) -> Result<(
     })
     .await?;
     site.close().await?;
-    reading(server).await
+    reading(server, codec).await
 }
 
 /// Every number of clients, uniform and on one hot account.
@@ -111,16 +112,15 @@ async fn each<F: Future<Output = Result<(), Error>>>(
 }
 
 /// How fast the log is read back: all read models anew, and the audit.
-async fn reading(server: &Server) -> Result<(), Error> {
+async fn reading(server: &Server, codec: Arc<Codec>) -> Result<(), Error> {
     let pool = server.pool();
-    let codec = Arc::new(Codec::default());
     let names: Vec<&str> = bursar_projections::catalogue().iter().map(|entry| entry.name).collect();
     let started = Instant::now();
     bursar_projections::rebuild(&pool, &codec, &names, &()).await?;
     let rebuilt = started.elapsed();
     let mut bar = Bar::new("replay");
     let mut progress = |done: i64, total: i64| bar.at(done.unsigned_abs(), total.unsigned_abs());
-    let report = audit::replay(&pool, &codec, &mut progress).await?;
+    let report = audit::replay(&pool, &Codec::default(), &mut progress).await?;
     let replayed = bar.finish();
     let rate = |took: Duration| report.events as f64 / took.as_secs_f64();
     println!();

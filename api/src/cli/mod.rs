@@ -3,10 +3,12 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
 
 mod audit;
+mod keys;
 mod payments;
 mod progress;
 mod projections;
 mod serve;
+mod subjects;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -72,6 +74,12 @@ enum Command {
     /// Payments, for other systems
     #[command(subcommand)]
     Payments(payments::Command),
+    /// People and what the bank keeps of them
+    #[command(subcommand)]
+    Subjects(subjects::Command),
+    /// The master key
+    #[command(subcommand)]
+    Keys(keys::Command),
     /// Print every setting with its default, as a commented bursar.toml
     Config,
     /// Measure this machine: transfers a second in process and over HTTP, rebuild, replay
@@ -120,6 +128,8 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,
+        Command::Subjects(command) => subjects::run(&config, command).await,
+        Command::Keys(command) => keys::run(&config, command).await,
         Command::Config => {
             print!("{}", crate::config::reference());
             Ok(ExitCode::SUCCESS)

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bursar_commands::payments::{LogSoFar, Stretch};
-use bursar_domain::codec::Codec;
 use bursar_domain::kernel::utc_date;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::civil::Date;
@@ -19,6 +18,7 @@ use crate::config::{BankSection, Config};
 use crate::database::Database;
 use crate::payments::export::{Document, ExportError};
 use crate::request::{day_after, midnight};
+use crate::wiring;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -75,7 +75,7 @@ pub(super) async fn run(config: &Config, command: Command) -> Outcome {
 }
 
 async fn write(config: &Config, database: &Database, export: &Export) -> Outcome {
-    let codec = Codec::default();
+    let codec = wiring::codec(config, &database.pool).await?;
     let log = LogSoFar::now(&database.pool, &codec).await?;
     let from = export.from.map_or(Timestamp::MIN, midnight);
     let range = log.between(from, export.to.map_or(Timestamp::MAX, day_after)).await?;

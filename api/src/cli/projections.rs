@@ -1,9 +1,8 @@
 //! `bursar projections ...`: for people who keep the read models right.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use bursar_domain::codec::Codec;
 use bursar_projections::{ModelState, Progress, Report, catalogue};
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::{Bar, Outcome};
 use crate::config::Config;
 use crate::database::Database;
+use crate::wiring;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -36,8 +36,8 @@ pub(super) async fn run(config: &Config, command: Command) -> Outcome {
     let database = Database::open_existing(config).await?;
     let outcome = match command {
         Command::List => list(&database).await,
-        Command::Rebuild(which) => rebuild(&database, &which).await,
-        Command::Verify(which) => verify(&database, &which).await,
+        Command::Rebuild(which) => rebuild(config, &database, &which).await,
+        Command::Verify(which) => verify(config, &database, &which).await,
     };
     database.close().await;
     outcome
@@ -56,9 +56,9 @@ async fn list(database: &Database) -> Outcome {
 }
 
 /// Success, whatever the tables looked like before: they are right now.
-async fn rebuild(database: &Database, which: &Which) -> Outcome {
+async fn rebuild(config: &Config, database: &Database, which: &Which) -> Outcome {
     let bar = SharedBar::new("rebuild");
-    let codec = Arc::new(Codec::default());
+    let codec = wiring::codec(config, &database.pool).await?;
     let reports = bursar_projections::rebuild(&database.pool, &codec, &which.names(), &bar).await?;
     bar.finish();
     for report in &reports {
@@ -69,9 +69,9 @@ async fn rebuild(database: &Database, which: &Which) -> Outcome {
 }
 
 /// Failure when any row differs.
-async fn verify(database: &Database, which: &Which) -> Outcome {
+async fn verify(config: &Config, database: &Database, which: &Which) -> Outcome {
     let bar = SharedBar::new("verify");
-    let codec = Arc::new(Codec::default());
+    let codec = wiring::codec(config, &database.pool).await?;
     let reports = bursar_projections::verify(&database.pool, &codec, &which.names(), &bar).await?;
     bar.finish();
     for report in &reports {

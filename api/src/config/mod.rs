@@ -92,8 +92,6 @@ section! {
 section! {
     /// Tokens and sessions.
     Auth {
-        /// 32 bytes in base64url from which every key is derived; none to keep them in data_dir/master.key.
-        master_key: Option<Secret> = None,
         /// Seconds an access token is good.
         access_seconds: i64 = 900,
         /// Seconds a refresh token is good.
@@ -260,6 +258,8 @@ section! {
 pub struct Config {
     /// Where the embedded Postgres and the master key live.
     pub data_dir: PathBuf,
+    /// 32 bytes in base64url that every other key is wrapped by; none to keep them in a file in `data_dir`.
+    pub master_key: Option<Secret>,
     /// Test bank: messages are shown instead of sent, and the clock can be moved. Never for real money.
     pub sandbox: bool,
     pub bank: BankSection,
@@ -280,6 +280,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             data_dir: PathBuf::from("./bursar-data"),
+            master_key: None,
             sandbox: false,
             bank: BankSection::default(),
             server: Server::default(),
@@ -304,6 +305,10 @@ impl Config {
             "",
             &[
                 ("data_dir", " Where the embedded Postgres and the master key live."),
+                (
+                    "master_key",
+                    " 32 bytes in base64url that every other key is wrapped by; none to keep them in data_dir/master.key.",
+                ),
                 ("sandbox", " Test bank: messages are shown instead of sent, the clock can be moved."),
             ],
         ),

@@ -56,7 +56,7 @@ fn the_reference_is_itself_a_valid_file_and_names_every_field() {
 #[test]
 fn a_secret_is_written_as_stars() {
     let config =
-        Loader::new().set("auth", "master_key", "hunter2", "flag").and_then(Loader::finish).ok().unwrap();
+        Loader::new().set("", "master_key", "hunter2", "flag").and_then(Loader::finish).ok().unwrap();
     let text = toml::to_string(&config).unwrap();
     assert!(!text.contains("hunter2") && text.contains("***"));
 }

@@ -30,6 +30,7 @@ pub(super) const PEOPLE: [Somebody; 6] = [
             Permission::KycVerify,
             Permission::CardOps,
             Permission::DeviceOps,
+            Permission::PiiErase,
         ],
     },
     Somebody {

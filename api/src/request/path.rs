@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId,
+    BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId, UserId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -86,4 +86,5 @@ segments! {
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
+    UserId: "userId" = "user",
 }

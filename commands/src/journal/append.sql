@@ -42,7 +42,21 @@ WITH known AS MATERIALIZED (
     INSERT INTO claims (namespace, hash, holder)
     SELECT * FROM UNNEST($38::text[], $39::bytea[], $40::text[])
      WHERE EXISTS (SELECT FROM moved_head)
-        ON CONFLICT (namespace, hash) DO NOTHING
+        ON CONFLICT (namespace, hash) DO UPDATE SET holder = excluded.holder
+                                          WHERE claims.holder <> excluded.holder
+), released AS (
+    DELETE FROM claims c USING UNNEST($48::text[], $49::bytea[]) AS r (namespace, hash)
+     WHERE c.namespace = r.namespace COLLATE "C" AND c.hash = r.hash AND EXISTS (SELECT FROM moved_head)
+), minted AS (
+    -- No ON CONFLICT: what was sealed with a key that is not kept would be lost.
+    INSERT INTO data_keys (subject, wrapped, wrapped_by, created_at)
+    SELECT subject, wrapped, $52, $3 FROM UNNEST($50::text[], $51::bytea[]) AS k (subject, wrapped)
+     WHERE EXISTS (SELECT FROM moved_head)
+), destroyed AS (
+    INSERT INTO data_keys (subject, wrapped, wrapped_by, created_at, erased_at)
+    SELECT subject, NULL, $52, $3, $3 FROM UNNEST($53::text[]) AS k (subject)
+     WHERE EXISTS (SELECT FROM moved_head)
+        ON CONFLICT (subject) DO UPDATE SET wrapped = NULL, erased_at = excluded.erased_at
 ), ordered AS (
     INSERT INTO schedule (task, subject, due_at)
     SELECT * FROM UNNEST($43::text[], $44::text[], $45::timestamptz[])

@@ -5,7 +5,7 @@ use bursar_domain::{AccountNumber, Recorded};
 use jiff_sqlx::ToSqlx;
 
 use super::StoreError;
-use super::plan::{Memory, Plan};
+use super::plan::{KeyChange, Memory, Plan};
 
 /// The events of a batch, a column each.
 #[derive(Default)]
@@ -32,6 +32,53 @@ impl<'a> EventColumns<'a> {
             columns.metadata.push(metadata(recorded)?);
         }
         Ok(columns)
+    }
+}
+
+/// Values that a batch claims or releases, a column each.
+#[derive(Default)]
+pub(super) struct ClaimColumns<'a> {
+    pub(super) namespaces: Vec<&'a str>,
+    pub(super) hashes: Vec<&'a [u8]>,
+    /// Of claimed ones.
+    pub(super) holders: Vec<&'a str>,
+}
+
+impl<'a> ClaimColumns<'a> {
+    /// What it claims, and what it releases.
+    pub(super) fn of(plan: &'a Plan) -> (Self, Self) {
+        let (mut claimed, mut released) = (Self::default(), Self::default());
+        for ((namespace, hash), holder) in &plan.claims {
+            let columns = if holder.is_some() { &mut claimed } else { &mut released };
+            columns.namespaces.push(namespace);
+            columns.hashes.push(hash);
+            columns.holders.extend(holder.as_deref());
+        }
+        (claimed, released)
+    }
+}
+
+/// Data keys that a batch makes or destroys, a column each.
+#[derive(Default)]
+pub(super) struct KeyColumns<'a> {
+    pub(super) minted: Vec<String>,
+    pub(super) wrapped: Vec<&'a [u8]>,
+    pub(super) erased: Vec<String>,
+}
+
+impl<'a> KeyColumns<'a> {
+    pub(super) fn of(plan: &'a Plan) -> Self {
+        let mut columns = Self::default();
+        for (subject, change) in &plan.data_keys {
+            match change {
+                KeyChange::Minted(minted) => {
+                    columns.minted.push(subject.to_string());
+                    columns.wrapped.push(&minted.wrapped);
+                }
+                KeyChange::Erased => columns.erased.push(subject.to_string()),
+            }
+        }
+        columns
     }
 }
 

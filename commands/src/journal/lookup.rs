@@ -31,7 +31,8 @@ impl Journal {
     {
         let mut version = 0;
         let mut state: Option<State> = None;
-        for recorded in read::streams(&self.0.pool, &self.0.codec, &[A::TYPE], &[id]).await? {
+        let mut connection = self.0.pool.acquire().await?;
+        for recorded in read::streams(&mut connection, &self.0.codec, &[A::TYPE], &[id]).await? {
             state.get_or_insert_with(|| recorded.stream.kind.fresh()).evolve(&recorded.event);
             version = recorded.sequence;
         }
@@ -92,6 +93,19 @@ impl Journal {
         let holding = Holding { number: number.clone(), owner, currency };
         self.holdings().put(key, holding.clone());
         Ok(Some(holding))
+    }
+
+    /// The numbers of the accounts that `owner` holds, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn accounts_of(&self, owner: UserId) -> Result<Vec<AccountNumber>, StoreError> {
+        let numbers = sqlx::query_scalar!(
+            "SELECT account FROM ledger_accounts WHERE owner = $1 ORDER BY account",
+            owner.to_string()
+        );
+        let numbers = numbers.fetch_all(&self.0.pool).await?;
+        Ok(numbers.iter().map(|number| number.as_str().into()).collect())
     }
 
     fn holdings(&self) -> std::sync::MutexGuard<'_, LruCache<(UserId, AccountNumber), Holding>> {

@@ -10,7 +10,7 @@
 //!                                |  catch up with other processes  only when the head has moved
 //!                                |  plan: each unit in turn        in memory: aggregates decide, the ledger accepts,
 //!                                |                                 events get positions, a refusal leaves nothing
-//!                                |  append                         2nd: events, balances, keys, claims, due work, head
+//!                                |  append                         2nd: events, balances, keys, claims, due work, data keys, head
 //!                                |  COMMIT                         3rd; its loss is resolved, never guessed
 //!                                v
 //!   Committed <-- answers, observers, waiting readers
@@ -56,6 +56,7 @@ pub use lookup::Holding;
 pub use settings::{agree, recall, remember};
 pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
 
+use crate::vault::{PersonalBytes, Vault};
 use plan::Memory;
 use sequencer::{Answer, Queued, Sequencer};
 
@@ -162,6 +163,7 @@ struct Inner {
     pool: PgPool,
     sources: Sources,
     codec: Arc<Codec>,
+    vault: Arc<Vault>,
     /// Empty once the journal is closed.
     queue: Mutex<Option<mpsc::Sender<Queued>>>,
     head: watch::Receiver<Position>,
@@ -178,16 +180,18 @@ impl std::fmt::Debug for Journal {
 }
 
 impl Journal {
-    /// Opens the journal in the schema that `pool`'s connections have first in their `search_path`.
+    /// Opens the journal in the schema that `pool`'s connections have first in their `search_path`. What is personal in
+    /// it is sealed and opened with the keys of `vault`.
     ///
     /// # Errors
     /// When the database cannot be reached or has no journal.
     pub async fn open(
         pool: PgPool,
         sources: Sources,
-        codec: Arc<Codec>,
+        vault: Arc<Vault>,
         options: JournalOptions,
     ) -> Result<Self, StoreError> {
+        let codec = vault.codec();
         let connect = (*pool.connect_options()).clone().options([
             // A frozen writer must not hold the head for ever.
             ("idle_in_transaction_session_timeout", "10s"),
@@ -206,7 +210,7 @@ impl Journal {
             connect,
             codec: Arc::clone(&codec),
             sources: sources.clone(),
-            memory: Memory::new(options.remembered_streams, remembered),
+            memory: Memory::new(options.remembered_streams, remembered, Arc::clone(&vault)),
             options,
             observers: observers.clone(),
             head_sender,
@@ -220,6 +224,7 @@ impl Journal {
             pool,
             sources,
             codec,
+            vault,
             queue: Mutex::new(Some(sender)),
             head: head_receiver,
             observers,
@@ -242,8 +247,11 @@ impl Journal {
         match answer.await.map_err(|_| SubmitError::Unavailable)?? {
             Answer::Appended { events, position } => Ok(Committed { events, position, replayed: false }),
             Answer::Replay { first, last } => {
-                let events = read::range(&self.0.pool, &self.0.codec, first - 1, last).await;
-                let events = events.map_err(|error| {
+                let events = async {
+                    let mut connection = self.0.pool.acquire().await?;
+                    read::range(&mut connection, &self.0.codec, first - 1, last).await
+                };
+                let events = events.await.map_err(|error: StoreError| {
                     tracing::error!(%error, "a recorded answer cannot be read");
                     SubmitError::Unavailable
                 })?;
@@ -275,6 +283,12 @@ impl Journal {
     /// Connections to the journal's schema, for the schedule.
     pub(crate) fn pool(&self) -> &PgPool {
         &self.0.pool
+    }
+
+    /// Encrypts a person's files, so that they are erased with the person.
+    #[must_use]
+    pub fn vault(&self) -> PersonalBytes<'_> {
+        PersonalBytes { vault: &self.0.vault, pool: &self.0.pool }
     }
 
     /// The clock and the randomness of the bank.

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
-use bursar_domain::codec::Codec;
-use bursar_domain::kernel::Text as CompactString;
+use bursar_domain::codec::{self, Codec, KeyRing as _, has_personal};
+use bursar_domain::kernel::{Text as CompactString, UserId};
 use bursar_domain::ledger::{self, Book, LedgerAccount};
 use bursar_domain::{AccountNumber, Due, Event, Position, Recorded, Rejection, State, StreamId, When};
 use jiff::Timestamp;
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use super::cache::Layers;
 use super::unit::{PreconditionFailed, Step, Taken, Unit, Work};
 use crate::owned::NotFound;
+use crate::vault::{DataKey, Minted, SubjectErased, Vault};
 
 /// A namespace and the keyed hash of a value in it.
 pub(super) type ClaimedValue = (&'static str, [u8; 32]);
@@ -48,6 +50,12 @@ pub(super) struct Memory {
     pub(super) keys: HashMap<[u8; 16], KeyRecord>,
     /// Those of the batch at hand that the store knows, and who holds them.
     pub(super) claims: HashMap<ClaimedValue, String>,
+    /// The data keys of people.
+    pub(super) vault: Arc<Vault>,
+    /// People of the batch at hand who have no data key yet.
+    pub(super) keyless: HashSet<UserId>,
+    /// Whose keys the unit at hand has made.
+    unit_keys: Vec<UserId>,
     /// Whether a minted id is taken to be unused without asking the store, whose unique index has the last word.
     pub(super) trust_fresh: bool,
 }
@@ -58,6 +66,26 @@ pub(super) struct Misses {
     pub(super) streams: HashSet<StreamId>,
     pub(super) accounts: HashSet<AccountNumber>,
     pub(super) claims: Vec<ClaimedValue>,
+    /// People whose data key is not at hand.
+    pub(super) data_keys: HashSet<UserId>,
+}
+
+impl Misses {
+    fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+            && self.accounts.is_empty()
+            && self.claims.is_empty()
+            && self.data_keys.is_empty()
+    }
+}
+
+/// What becomes of a person's data key.
+#[derive(Debug)]
+pub(super) enum KeyChange {
+    /// It is made.
+    Minted(Minted),
+    /// It is destroyed.
+    Erased,
 }
 
 /// What becomes of one unit.
@@ -81,8 +109,10 @@ pub(super) struct Plan {
     pub(super) payloads: Vec<String>,
     /// Keys of units with events; later units of the batch see them.
     pub(super) keys: HashMap<[u8; 16], KeyRecord>,
-    /// Values claimed, and by whom; later units of the batch see them.
-    pub(super) claims: HashMap<ClaimedValue, String>,
+    /// Values claimed, and by whom, or released (`None`); later units of the batch see them.
+    pub(super) claims: HashMap<ClaimedValue, Option<String>>,
+    /// Data keys made and destroyed; later units of the batch see them.
+    pub(super) data_keys: HashMap<UserId, KeyChange>,
     /// What the events order (when) or take back (`None`), by task and aggregate; the last word counts.
     pub(super) dues: HashMap<(&'static str, CompactString), Option<Timestamp>>,
     /// One for each unit, in order.
@@ -96,12 +126,15 @@ enum Stop {
 }
 
 impl Memory {
-    pub(super) fn new(streams: NonZeroUsize, accounts: NonZeroUsize) -> Self {
+    pub(super) fn new(streams: NonZeroUsize, accounts: NonZeroUsize, vault: Arc<Vault>) -> Self {
         Self {
             streams: Layers::new(streams),
             accounts: Layers::new(accounts),
             keys: HashMap::new(),
             claims: HashMap::new(),
+            vault,
+            keyless: HashSet::new(),
+            unit_keys: Vec::new(),
             trust_fresh: true,
         }
     }
@@ -112,6 +145,7 @@ impl Memory {
         let mut misses = Misses::default();
         for unit in units {
             misses.claims.extend(unit.claims.iter().map(|claim| (claim.namespace, claim.hash)));
+            misses.claims.extend(unit.releases.iter().map(|release| (release.namespace, release.hash)));
             for step in &unit.steps {
                 let known = self.streams.touch(&step.stream) || (step.fresh && self.trust_fresh);
                 if !known {
@@ -142,6 +176,7 @@ impl Memory {
                     Ok(events) => {
                         self.streams.keep_unit();
                         self.accounts.keep_unit();
+                        self.unit_keys.clear();
                         Outcome::Events(events)
                     }
                     Err(stop) => {
@@ -149,6 +184,9 @@ impl Memory {
                         self.accounts.drop_unit();
                         plan.events.truncate(usize::try_from(next - head - 1).unwrap_or(0));
                         plan.payloads.truncate(plan.events.len());
+                        for subject in self.unit_keys.drain(..) {
+                            plan.data_keys.remove(&subject);
+                        }
                         match stop {
                             Stop::Refused(refusal) => Outcome::Refused(refusal),
                             Stop::Missing => continue,
@@ -157,11 +195,12 @@ impl Memory {
                 },
             };
             if let Outcome::Events(events) = outcome {
+                self.release(unit, &mut plan);
                 plan.remember(unit, next, events);
             }
             plan.outcomes.push(outcome);
         }
-        if misses.accounts.is_empty() && misses.streams.is_empty() { Ok(plan) } else { Err(Box::new(misses)) }
+        if misses.is_empty() { Ok(plan) } else { Err(Box::new(misses)) }
     }
 
     /// The batch is not to be written as planned: forget what it did.
@@ -176,6 +215,20 @@ impl Memory {
         self.accounts.keep_batch();
     }
 
+    /// The commit has made and destroyed these data keys.
+    pub(super) fn keep_keys(&mut self, changes: HashMap<UserId, KeyChange>) {
+        for (subject, change) in changes {
+            match change {
+                KeyChange::Minted(minted) => self.vault.keep(subject, minted.key),
+                KeyChange::Erased => {
+                    self.vault.erased(subject);
+                    // What is remembered of streams may hold what was just erased.
+                    self.streams.clear();
+                }
+            }
+        }
+    }
+
     /// Nothing remembered can be relied on any more.
     pub(super) fn clear(&mut self) {
         self.streams.clear();
@@ -186,6 +239,10 @@ impl Memory {
     pub(super) fn forget(&mut self, events: &mut [Recorded]) {
         for recorded in events {
             self.streams.forget(&recorded.stream);
+            if recorded.event.erases(&recorded.stream.id).is_some() {
+                // What is remembered of other streams may hold what was just erased.
+                self.streams.clear();
+            }
             if let Some(effect) = recorded.event.effect(&recorded.stream.id) {
                 effect.accounts().for_each(|account| self.accounts.forget(account));
             }
@@ -202,16 +259,31 @@ impl Memory {
         })
     }
 
+    /// Who holds a value after what the batch has planned so far.
+    fn holder<'a>(&'a self, value: &ClaimedValue, plan: &'a Plan) -> Option<&'a str> {
+        let planned = plan.claims.get(value).map(Option::as_deref);
+        planned.unwrap_or_else(|| self.claims.get(value).map(String::as_str))
+    }
+
     fn check_claims(&self, unit: &Unit, plan: &Plan) -> Result<(), Stop> {
         for claim in &unit.claims {
             let value = (claim.namespace, claim.hash);
-            let holder = self.claims.get(&value).or_else(|| plan.claims.get(&value));
-            if holder.is_some_and(|holder| *holder != claim.holder) {
+            let holder = self.holder(&value, plan).filter(|holder| !unit.releases_from(holder, &value));
+            if holder.is_some_and(|holder| holder != claim.holder) {
                 let taken = Taken { namespace: claim.namespace, code: claim.taken };
                 return Err(Stop::Refused(Box::new(taken)));
             }
         }
         Ok(())
+    }
+
+    fn release(&self, unit: &Unit, plan: &mut Plan) {
+        for release in &unit.releases {
+            let value = (release.namespace, release.hash);
+            if self.holder(&value, plan).is_some_and(|holder| holder == release.holder) {
+                plan.claims.insert(value, None);
+            }
+        }
     }
 
     fn run(
@@ -247,9 +319,14 @@ impl Memory {
                 self.post(&mut event, &step.stream, at, misses)?;
                 stream.state.evolve(&event);
                 stream.version += 1;
-                let payload = codec
-                    .encode(&step.stream, stream.version, &event)
-                    .map_err(|e| Stop::Refused(Box::new(Unwritable(e.to_string()))))?;
+                let payload =
+                    codec.encode(&step.stream, stream.version, &event).map_err(|e| unwritable(&e))?;
+                let payload = if has_personal(&payload) {
+                    let subject = event.subject(&step.stream.id);
+                    self.seal(&step.stream, stream.version, subject, &payload, plan, misses)?
+                } else {
+                    payload
+                };
                 plan.payloads.push(payload);
                 plan.events.push(Recorded {
                     position,
@@ -264,6 +341,43 @@ impl Memory {
             self.streams.put(step.stream.clone(), stream);
         }
         Ok(usize::try_from(position - first).unwrap_or(0))
+    }
+
+    /// No event gets past here whose personal parts are not sealed.
+    fn seal(
+        &mut self,
+        stream: &StreamId,
+        sequence: i64,
+        subject: Option<UserId>,
+        payload: &str,
+        plan: &mut Plan,
+        misses: &mut Misses,
+    ) -> Result<String, Stop> {
+        let subject = subject.ok_or_else(|| unwritable(&format!("{stream}: personal data of nobody")))?;
+        let known = match plan.data_keys.get(&subject) {
+            Some(KeyChange::Minted(minted)) => Some(DataKey::Good(Arc::clone(&minted.key))),
+            Some(KeyChange::Erased) => Some(DataKey::Erased),
+            None => self.vault.get(subject),
+        };
+        let key = match known {
+            Some(DataKey::Good(key)) => key,
+            Some(DataKey::Erased) => return Err(Stop::Refused(Box::new(SubjectErased))),
+            None if self.keyless.contains(&subject) => {
+                let minted = self.vault.mint(subject);
+                let key = Arc::clone(&minted.key);
+                plan.data_keys.insert(subject, KeyChange::Minted(minted));
+                self.unit_keys.push(subject);
+                key
+            }
+            None => {
+                misses.data_keys.insert(subject);
+                return Err(Stop::Missing);
+            }
+        };
+        codec::seal(stream, sequence, payload, |out, place, value| {
+            self.vault.seal((subject, &key), place, value, out);
+        })
+        .map_err(|e| unwritable(&e))
     }
 
     /// No event gets past here that the ledger has not accepted.
@@ -292,6 +406,9 @@ impl Memory {
 impl Plan {
     fn remember(&mut self, unit: &Unit, first: Position, events: usize) {
         for recorded in self.events.iter().rev().take(events).rev() {
+            if let Some(subject) = recorded.event.erases(&recorded.stream.id) {
+                self.data_keys.insert(subject, KeyChange::Erased);
+            }
             for Due { task, when } in recorded.event.dues() {
                 let at = match when {
                     When::Now => Some(recorded.recorded_at),
@@ -302,7 +419,7 @@ impl Plan {
             }
         }
         for claim in &unit.claims {
-            self.claims.insert((claim.namespace, claim.hash), claim.holder.clone());
+            self.claims.insert((claim.namespace, claim.hash), Some(claim.holder.clone()));
         }
         // A unit without events has nothing to point to; asked again, it finds again that all is so already.
         if let Some(idempotency) = unit.context.idempotency
@@ -312,6 +429,14 @@ impl Plan {
             let record = KeyRecord { fingerprint: idempotency.fingerprint, first, last };
             self.keys.insert(idempotency.key, record);
         }
+    }
+}
+
+impl Unit {
+    fn releases_from(&self, holder: &str, value: &ClaimedValue) -> bool {
+        self.releases
+            .iter()
+            .any(|release| release.holder == holder && (release.namespace, release.hash) == *value)
     }
 }
 
@@ -355,7 +480,11 @@ impl Rejection for StaleVersion {
     }
 }
 
-/// An event that has no JSON form. No event of the catalogue is like that.
+fn unwritable(why: &impl ToString) -> Stop {
+    Stop::Refused(Box::new(Unwritable(why.to_string())))
+}
+
+/// An event that has no JSON form, or personal parts and nobody whose key seals them. No event of the catalogue is like that.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Unwritable(String);

@@ -6,6 +6,7 @@ use bursar_domain::{AccountNumber, Position, Recorded};
 use sqlx::{PgConnection, PgExecutor};
 
 use super::StoreError;
+use crate::vault;
 
 /// One row of `events`.
 struct EventRow {
@@ -36,6 +37,19 @@ impl EventRow {
     }
 }
 
+/// Reads rows, once the keys that they need are at hand.
+async fn decode(
+    connection: &mut PgConnection,
+    codec: &Codec,
+    rows: &[EventRow],
+) -> Result<Vec<Recorded>, StoreError> {
+    let lacking = codec.lacking(rows.iter().map(|row| row.payload.as_str()));
+    if !lacking.is_empty() {
+        vault::fetch(connection, &lacking, |subject, stored| codec.learn(subject, stored)).await?;
+    }
+    rows.iter().map(|row| row.read(codec)).collect()
+}
+
 /// Those events of a page that can be read. What the others changed is not known, so nothing may be remembered; what
 /// they say concerns only whoever asks for their streams.
 pub(super) async fn readable(
@@ -56,7 +70,7 @@ pub(super) async fn readable(
 
 /// The events of the streams (kinds[i], ids[i]), each stream in order.
 pub(crate) async fn streams(
-    executor: impl PgExecutor<'_>,
+    connection: &mut PgConnection,
     codec: &Codec,
     kinds: &[&str],
     ids: &[&str],
@@ -72,14 +86,14 @@ pub(crate) async fn streams(
         kinds as &[&str],
         ids as &[&str],
     )
-    .fetch_all(executor)
+    .fetch_all(&mut *connection)
     .await?;
-    rows.iter().map(|row| row.read(codec)).collect()
+    decode(connection, codec, &rows).await
 }
 
 /// The events at positions `after < position <= through`, in order.
 pub(crate) async fn range(
-    executor: impl PgExecutor<'_>,
+    connection: &mut PgConnection,
     codec: &Codec,
     after: Position,
     through: Position,
@@ -92,9 +106,9 @@ pub(crate) async fn range(
         after,
         through,
     )
-    .fetch_all(executor)
+    .fetch_all(&mut *connection)
     .await?;
-    rows.iter().map(|row| row.read(codec)).collect()
+    decode(connection, codec, &rows).await
 }
 
 /// The ledger's view of the accounts named; those it does not know are left out.

@@ -213,6 +213,7 @@ impl Sequencer {
         let units = || batch.iter().map(|queued| &queued.unit);
         self.memory.keys.clear();
         self.memory.claims.clear();
+        self.memory.keyless.clear();
         let misses = self.memory.needs(units());
         store::fill(connection, &self.codec, misses, &mut self.memory).await?;
         let mut asked: Vec<_> = units().filter_map(|unit| Some(unit.context.idempotency?.key)).collect();
@@ -332,6 +333,7 @@ impl Sequencer {
     /// The batch is in the log: remember it, tell everybody, answer.
     fn publish(&mut self, batch: Vec<Queued>, mut plan: Plan) {
         self.memory.keep_batch();
+        self.memory.keep_keys(std::mem::take(&mut plan.data_keys));
         self.memory.trust_fresh = true;
         if let Some(last) = plan.events.last() {
             self.head = Head { position: last.position, recorded_at: last.recorded_at };

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use bursar_domain::codec::Codec;
+use bursar_domain::kernel::UserId;
 use bursar_domain::{AccountNumber, Position, Recorded, StreamId};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -15,7 +16,7 @@ use jiff_sqlx::ToSqlx;
 use sqlx::{Executor as _, PgConnection, Row as _};
 
 use super::StoreError;
-use super::columns::{AccountColumns, DueColumns, EventColumns, metadata};
+use super::columns::{AccountColumns, ClaimColumns, DueColumns, EventColumns, KeyColumns, metadata};
 use super::plan::{KeyRecord, Memory, Misses, Plan, Stream};
 use super::read;
 
@@ -83,6 +84,14 @@ pub(super) async fn fill(
 ) -> Result<(), StoreError> {
     if !misses.claims.is_empty() {
         fill_claims(connection, &misses, memory).await?;
+    }
+    if !misses.data_keys.is_empty() {
+        let subjects: Vec<UserId> = misses.data_keys.into_iter().collect();
+        let keyless = memory.vault.fetch(connection, &subjects).await?;
+        if !keyless.is_empty() {
+            memory.vault.is_current(connection).await?;
+        }
+        memory.keyless.extend(keyless);
     }
     if !misses.streams.is_empty() {
         fill_streams(connection, codec, misses.streams.into_iter().collect(), memory).await?;
@@ -202,7 +211,7 @@ pub(super) async fn turn_key_partitions(
     Ok(())
 }
 
-/// Appends a decided batch: events, balances, keys, claims, due work and head, in one statement.
+/// Appends a decided batch: events, balances, idempotency keys, claims, due work, data keys and head, in one statement.
 ///
 /// When the store knows some of the keys `asked`, it writes nothing and answers those.
 pub(super) async fn append(
@@ -221,9 +230,8 @@ pub(super) async fn append(
     let prints: Vec<&[u8]> = plan.keys.values().map(|record| record.fingerprint.as_slice()).collect();
     let firsts: Vec<i64> = plan.keys.values().map(|record| record.first).collect();
     let lasts: Vec<i64> = plan.keys.values().map(|record| record.last).collect();
-    let namespaces: Vec<&str> = plan.claims.keys().map(|(namespace, _)| *namespace).collect();
-    let hashes: Vec<&[u8]> = plan.claims.keys().map(|(_, hash)| hash.as_slice()).collect();
-    let holders: Vec<&str> = plan.claims.values().map(String::as_str).collect();
+    let (claimed, released) = ClaimColumns::of(plan);
+    let data_keys = KeyColumns::of(plan);
     let known = sqlx::query_file_as!(
         KnownKey,
         "src/journal/append.sql",
@@ -264,9 +272,9 @@ pub(super) async fn append(
         &firsts,
         &lasts,
         day.to_sqlx() as _,
-        &namespaces as _,
-        &hashes as _,
-        &holders as _,
+        &claimed.namespaces as _,
+        &claimed.hashes as _,
+        &claimed.holders as _,
         last.position,
         &asked as _,
         &ordered.tasks as _,
@@ -274,6 +282,12 @@ pub(super) async fn append(
         &ordered.due as _,
         &dropped.tasks as _,
         &dropped.subjects as _,
+        &released.namespaces as _,
+        &released.hashes as _,
+        &data_keys.minted as _,
+        &data_keys.wrapped as _,
+        memory.vault.wrapped_by().as_slice(),
+        &data_keys.erased as _,
     );
     Ok(known.fetch_all(connection).await?)
 }

@@ -31,6 +31,7 @@ pub struct Unit {
     pub(super) context: Context,
     pub(super) steps: Vec<Step>,
     pub(super) claims: Vec<Claim>,
+    pub(super) releases: Vec<Release>,
 }
 
 /// One command and the aggregate it is for.
@@ -63,11 +64,19 @@ pub(super) struct Claim {
     pub(super) taken: &'static str,
 }
 
+/// A value that its holder has no more use for.
+#[derive(Debug, Clone)]
+pub(super) struct Release {
+    pub(super) namespace: &'static str,
+    pub(super) hash: [u8; 32],
+    pub(super) holder: String,
+}
+
 impl Unit {
     /// An empty unit.
     #[must_use]
     pub const fn new(context: Context) -> Self {
-        Self { context, steps: Vec::new(), claims: Vec::new() }
+        Self { context, steps: Vec::new(), claims: Vec::new(), releases: Vec::new() }
     }
 
     /// Adds a command to an existing aggregate (or one that may exist).
@@ -115,6 +124,14 @@ impl Unit {
         taken: &'static str,
     ) -> Self {
         self.claims.push(Claim { namespace, hash, holder: holder.to_string(), taken });
+        self
+    }
+
+    /// Takes a claim of `holder`'s back, before the unit's own claims are looked at. One that is somebody else's stays
+    /// as it is.
+    #[must_use]
+    pub fn release(mut self, namespace: &'static str, hash: [u8; 32], holder: impl Display) -> Self {
+        self.releases.push(Release { namespace, hash, holder: holder.to_string() });
         self
     }
 }

@@ -105,7 +105,8 @@ impl<'a> LogSoFar<'a> {
     /// # Errors
     /// [`StoreError`].
     pub async fn sent(&self, page: Stretch) -> Result<Vec<SentPayment>, StoreError> {
-        let events = read::range(self.pool, self.codec, page.after, page.through).await?;
+        let events =
+            read::range(&mut *self.pool.acquire().await?, self.codec, page.after, page.through).await?;
         let accepted: Vec<&Recorded> =
             events.iter().filter(|recorded| completed(recorded).is_some()).collect();
         if accepted.is_empty() {
@@ -169,7 +170,8 @@ impl<'a> LogSoFar<'a> {
 
     /// The events of streams of one kind until the end of the log.
     async fn streams(&self, kind: &str, ids: Vec<&str>) -> Result<Vec<Recorded>, StoreError> {
-        let mut events = read::streams(self.pool, self.codec, &vec![kind; ids.len()], &ids).await?;
+        let mut events =
+            read::streams(&mut *self.pool.acquire().await?, self.codec, &vec![kind; ids.len()], &ids).await?;
         events.retain(|recorded| recorded.position <= self.position);
         Ok(events)
     }

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{AggregateEvent, names};
-use crate::kernel::{AccountNumber, Personal};
+use crate::kernel::{AccountNumber, Personal, UserId};
 use crate::ledger::{AccountStatus, Effect, Terms};
 use crate::products::AccountType;
 
@@ -83,6 +83,13 @@ impl AggregateEvent for AccountEvent {
         Opened = "account.opened",
         Frozen = "account.frozen",
         Unfrozen = "account.unfrozen",
+    }
+
+    fn subject(&self, _stream: &str) -> Option<UserId> {
+        match self {
+            Self::Opened(opened) => Some(opened.terms.owner),
+            Self::Frozen { .. } | Self::Unfrozen { .. } => None,
+        }
     }
 
     fn effect(&mut self, stream: &str) -> Option<Effect<'_>> {

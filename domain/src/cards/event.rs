@@ -154,6 +154,10 @@ impl AggregateEvent for CardEvent {
         Removed = "card.removed",
     }
 
+    fn subject(&self, _stream: &str) -> Option<UserId> {
+        Some(self.owner())
+    }
+
     fn dues(&self) -> Vec<Due> {
         let due = |when| vec![Due { task: END_BLOCK, when }];
         match self {

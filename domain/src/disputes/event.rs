@@ -98,4 +98,13 @@ impl AggregateEvent for DisputeEvent {
         Lost = "dispute.lost",
         Withdrawn = "dispute.withdrawn",
     }
+
+    fn subject(&self, _stream: &str) -> Option<UserId> {
+        match self {
+            Self::Opened(opened) => Some(opened.owner),
+            Self::ReviewStarted { .. } | Self::Won { .. } | Self::Lost { .. } | Self::Withdrawn { .. } => {
+                None
+            }
+        }
+    }
 }

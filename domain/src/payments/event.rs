@@ -272,6 +272,18 @@ impl AggregateEvent for PaymentEvent {
         DisputeEnded = "payment.dispute_ended",
     }
 
+    fn subject(&self, _stream: &str) -> Option<UserId> {
+        match self {
+            // Also for the payee's name: it is what the payer wrote down.
+            Self::Completed(made) => made.payer,
+            Self::Settled(_)
+            | Self::Returned(_)
+            | Self::Reversed { .. }
+            | Self::Disputed { .. }
+            | Self::DisputeEnded { .. } => None,
+        }
+    }
+
     fn dues(&self) -> Vec<Due> {
         let due = |when| vec![Due { task: CLEAR, when }];
         match self {

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::civil::Date;
 
 use super::Registered;
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{AccountNumber, Permission, Personal, UserId};
 
 /// Commands to a user.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,6 +25,19 @@ pub enum UserCommand {
         /// Which.
         permissions: BTreeSet<Permission>,
     },
+    /// Staff: erase their personal data. The first asks for it, the second agrees.
+    Erase(Box<EraseUser>),
+}
+
+/// A member of staff wants a person's data erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EraseUser {
+    /// Who.
+    pub by: UserId,
+    /// Why.
+    pub reason: String,
+    /// The accounts that the person holds.
+    pub accounts: Vec<AccountNumber>,
 }
 
 impl fmt::Debug for UserCommand {
@@ -34,6 +47,7 @@ impl fmt::Debug for UserCommand {
             Self::Activate => "Activate",
             Self::SetPassword { .. } => "SetPassword",
             Self::Grant { .. } => "Grant",
+            Self::Erase(_) => "Erase",
         })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Person;
 use crate::aggregate::{AggregateEvent, names};
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{AccountNumber, Permission, Personal, UserId};
 
 /// Events of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,30 @@ pub enum UserEvent {
         /// Which.
         permissions: BTreeSet<Permission>,
     },
+    /// Staff: their personal data are to be erased, once somebody else has agreed.
+    ErasureRequested {
+        /// The member of staff who asks.
+        by: UserId,
+        /// Why, for the file. It stays readable: no name belongs in it.
+        reason: String,
+    },
+    /// Somebody else has agreed: the commit that records this destroys their data key, and with it everything personal
+    /// that was ever recorded of them.
+    Erased(Box<Erased>),
+}
+
+/// How a person was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erased {
+    /// The member of staff who asked.
+    pub requested_by: UserId,
+    /// The one who agreed.
+    pub approved_by: UserId,
+    /// Why, in the words of the latter. It stays readable: no name belongs in it.
+    pub reason: String,
+    /// The accounts they hold, by which other people's lists know them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<AccountNumber>,
 }
 
 /// Who registered.
@@ -58,6 +82,7 @@ impl Registered {
             phone_number: self.phone_number.clone(),
             password_hash: None,
             staff_permissions: BTreeSet::new(),
+            erasure: None,
         }
     }
 }
@@ -68,5 +93,7 @@ impl AggregateEvent for UserEvent {
         Activated = "user.activated",
         PasswordSet = "user.password_set",
         PermissionsGranted = "user.permissions_granted",
+        ErasureRequested = "user.erasure_requested",
+        Erased = "user.erased",
     }
 }

@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use command::{RegisterUser, UserCommand};
+pub use command::{EraseUser, RegisterUser, UserCommand};
 pub use error::UserError;
-pub use event::{Registered, UserEvent};
+pub use event::{Erased, Registered, UserEvent};
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{Permission, Personal, UserId};
 
 /// A user, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub enum User {
     Pending(Person),
     /// May use the bank.
     Active(Person),
+    /// Nothing is known of them any more; final.
+    Erased,
 }
 
 /// What later decisions need to know of a person.
@@ -44,14 +46,17 @@ pub struct Person {
     pub password_hash: Option<Personal<String>>,
     /// What staff granted beyond a customer's permissions.
     pub staff_permissions: BTreeSet<Permission>,
+    /// The member of staff who has asked for their erasure, which nobody has agreed to yet.
+    #[serde(default)]
+    pub erasure: Option<UserId>,
 }
 
 impl User {
-    /// The person, in whatever state.
+    /// The person, in whatever state; nobody once they are erased.
     #[must_use]
     pub const fn person(&self) -> Option<&Person> {
         match self {
-            Self::Absent => None,
+            Self::Absent | Self::Erased => None,
             Self::Pending(person) | Self::Active(person) => Some(person),
         }
     }
@@ -60,7 +65,7 @@ impl User {
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         match self {
-            Self::Absent | Self::Pending(_) => Vec::new(),
+            Self::Absent | Self::Pending(_) | Self::Erased => Vec::new(),
             Self::Active(person) => {
                 Permission::CUSTOMER.iter().chain(&person.staff_permissions).copied().collect()
             }
@@ -71,7 +76,7 @@ impl User {
     #[must_use]
     pub const fn verification_level(&self) -> &'static str {
         match self {
-            Self::Absent | Self::Pending(_) => "NONE",
+            Self::Absent | Self::Pending(_) | Self::Erased => "NONE",
             Self::Active(_) => "FULL",
         }
     }
@@ -81,6 +86,21 @@ impl User {
             Self::Absent => "ABSENT",
             Self::Pending(_) => "PENDING",
             Self::Active(_) => "ACTIVE",
+            Self::Erased => "ERASED",
+        }
+    }
+}
+
+impl Person {
+    fn erase(&self, erase: EraseUser) -> Result<Vec<UserEvent>, UserError> {
+        let EraseUser { by, reason, accounts } = erase;
+        match self.erasure {
+            None => Ok(vec![UserEvent::ErasureRequested { by, reason }]),
+            Some(requested_by) if requested_by == by => Err(UserError::ApproverIsMaker),
+            Some(requested_by) => {
+                let erased = Erased { requested_by, approved_by: by, reason, accounts };
+                Ok(vec![UserEvent::Erased(Box::new(erased))])
+            }
         }
     }
 }
@@ -108,10 +128,15 @@ impl Aggregate for User {
                     vec![UserEvent::PermissionsGranted { permissions: new }]
                 })
             }
+            (Self::Pending(person) | Self::Active(person), UserCommand::Erase(erase)) => person.erase(*erase),
             (
                 Self::Absent,
-                UserCommand::SetPassword { .. } | UserCommand::Activate | UserCommand::Grant { .. },
+                UserCommand::SetPassword { .. }
+                | UserCommand::Activate
+                | UserCommand::Grant { .. }
+                | UserCommand::Erase(_),
             ) => Err(UserError::Unknown),
+            (Self::Erased, _) => Err(UserError::InvalidState { state: self.state() }),
             (Self::Pending(_), UserCommand::Register(_) | UserCommand::Grant { .. })
             | (Self::Active(_), UserCommand::Register(_) | UserCommand::Activate) => {
                 Err(UserError::InvalidState { state: self.state() })
@@ -130,6 +155,10 @@ impl Aggregate for User {
             (UserEvent::PermissionsGranted { permissions }, other) => other.with(|person| {
                 person.staff_permissions.extend(permissions);
             }),
+            (UserEvent::ErasureRequested { by, .. }, other) => other.with(|person| {
+                person.erasure = Some(*by);
+            }),
+            (UserEvent::Erased(_), _) => Self::Erased,
             (UserEvent::Activated, other) => other,
         };
     }
@@ -138,7 +167,7 @@ impl Aggregate for User {
 impl User {
     fn with(mut self, change: impl FnOnce(&mut Person)) -> Self {
         match &mut self {
-            Self::Absent => {}
+            Self::Absent | Self::Erased => {}
             Self::Pending(person) | Self::Active(person) => change(person),
         }
         self

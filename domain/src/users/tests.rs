@@ -62,3 +62,51 @@ fn a_command_never_prints_its_secrets() {
     let command = UserCommand::SetPassword { hash: "$argon2id$secret".into() };
     assert_eq!(format!("{command:?}"), "SetPassword");
 }
+
+fn staff(last: char) -> crate::kernel::UserId {
+    format!("usr_0192f0c1a0007000800000000000000{last}").parse().unwrap()
+}
+
+fn erase(by: char) -> UserCommand {
+    let accounts = vec!["1000000008".into()];
+    UserCommand::Erase(Box::new(EraseUser { by: staff(by), reason: "They asked".into(), accounts }))
+}
+
+fn requested() -> UserEvent {
+    UserEvent::ErasureRequested { by: staff('1'), reason: "They asked".into() }
+}
+
+fn erased() -> UserEvent {
+    UserEvent::Erased(Box::new(Erased {
+        requested_by: staff('1'),
+        approved_by: staff('2'),
+        reason: "They asked".into(),
+        accounts: vec!["1000000008".into()],
+    }))
+}
+
+#[test]
+fn an_erasure_takes_two() {
+    given::<User>(&[registered()]).when(erase('1')).then(&[requested()]);
+    given::<User>(&[registered(), requested()]).when(erase('1')).then_refused("APPROVER_IS_MAKER");
+    given::<User>(&[registered(), UserEvent::Activated, requested()]).when(erase('2')).then(&[erased()]);
+    given::<User>(&[]).when(erase('1')).then_refused("NOT_FOUND");
+}
+
+#[test]
+fn nothing_is_left_of_whoever_was_erased() {
+    let mut user = User::default();
+    [registered(), UserEvent::Activated, requested(), erased()].iter().for_each(|event| user.evolve(event));
+    assert_eq!(user, User::Erased);
+    assert!(user.permissions().is_empty() && user.person().is_none());
+    let before = [registered(), requested(), erased()];
+    for command in [
+        erase('2'),
+        UserCommand::Activate,
+        UserCommand::Register(Box::new(ada())),
+        UserCommand::SetPassword { hash: "$argon2id$".into() },
+        grant(Permission::AccountOps),
+    ] {
+        given::<User>(&before).when(command).then_refused("INVALID_STATE");
+    }
+}

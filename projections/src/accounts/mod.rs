@@ -23,7 +23,7 @@ use sqlx::types::Json;
 pub use query::{AccountFilter, AccountSort, find, of_owner, owned};
 
 use crate::read_model::{FoldError, ReadModel, Table};
-use crate::row::decoded;
+use crate::row::{ERASED, decoded, erasure};
 use crate::window::Window;
 
 /// A customer account; sums in minor units of `currency`. The field names are the table's columns.
@@ -179,11 +179,13 @@ pub struct Accounts {
     opened: Vec<Account>,
     /// Owners known to have an account.
     owners: HashSet<UserId>,
+    /// Owners who were erased, and where in the log.
+    erased: Vec<(UserId, Position)>,
 }
 
 impl ReadModel for Accounts {
     const NAME: &'static str = "accounts";
-    const READS: &'static [Kind] = &[Kind::Account, Kind::Payment];
+    const READS: &'static [Kind] = &[Kind::Account, Kind::Payment, Kind::User];
     const TABLES: &'static [Table] = &[Table {
         name: "accounts",
         key: &["account_number"],
@@ -218,17 +220,21 @@ impl ReadModel for Accounts {
             Event::Account(AccountEvent::Frozen { .. }) => self.set_status(event, AccountStatus::Frozen),
             Event::Account(AccountEvent::Unfrozen { .. }) => self.set_status(event, AccountStatus::Active),
             Event::Payment(payment) => payment.movement().map_or(Ok(()), |moved| self.moved(moved, event)),
-            _ => Ok(()),
+            _ => {
+                self.erased.extend(erasure(event).map(|(user, _)| (user, event.position)));
+                Ok(())
+            }
         }
     }
 
     fn pending(&self) -> usize {
-        self.standings.pending()
+        self.standings.pending() + self.erased.len()
     }
 
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         self.insert_opened(db).await?;
         self.update_standings(db).await?;
+        self.erase(db).await?;
         if self.standings.saved() {
             self.owners.clear();
         }
@@ -323,6 +329,21 @@ impl Accounts {
         .execute(db)
         .await?;
         self.opened.clear();
+        Ok(())
+    }
+
+    /// Whoever was erased opens no account any more: all of theirs were opened before.
+    async fn erase(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        for (owner, position) in self.erased.drain(..) {
+            sqlx::query!(
+                "UPDATE accounts SET account_name = $3, last_position = greatest(last_position, $2) WHERE owner = $1",
+                owner.to_string(),
+                position,
+                ERASED
+            )
+            .execute(&mut *db)
+            .await?;
+        }
         Ok(())
     }
 

@@ -18,7 +18,7 @@ pub use query::{Transaction, TransactionFilter, TransactionSort, find, find_bill
 
 use crate::copy::CopyRows;
 use crate::read_model::{FoldError, ReadModel, Table};
-use crate::row::parsed;
+use crate::row::{ERASED, erasure, parsed};
 use crate::window::Window;
 
 bursar_domain::spelled! {
@@ -101,11 +101,13 @@ pub struct Transactions {
     opened: CopyRows,
     made: CopyRows,
     fates: Window<Text, Fate>,
+    /// Who was erased, and where in the log.
+    erased: Vec<(UserId, Position)>,
 }
 
 impl ReadModel for Transactions {
     const NAME: &'static str = "transactions";
-    const READS: &'static [Kind] = &[Kind::Account, Kind::Payment];
+    const READS: &'static [Kind] = &[Kind::Account, Kind::Payment, Kind::User];
     const TABLES: &'static [Table] = &[
         Table {
             name: "transactions",
@@ -166,19 +168,20 @@ impl ReadModel for Transactions {
                     fate.follow(later, event);
                 }
             }
-            _ => {}
+            _ => self.erased.extend(erasure(event).map(|(user, _)| (user, event.position))),
         }
         Ok(())
     }
 
     fn pending(&self) -> usize {
-        self.opened.len() + self.made.len() + self.fates.pending()
+        self.opened.len() + self.made.len() + self.fates.pending() + self.erased.len()
     }
 
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         self.opened.send(db, COPY_HOLDERS).await?;
         self.made.send(db, COPY).await?;
         self.update_fates(db).await?;
+        self.erase(db).await?;
         self.fates.saved();
         if self.holders.len() > HELD {
             self.holders.clear();
@@ -255,6 +258,27 @@ impl Transactions {
                 last_position: row.last_position,
             };
             self.fates.loaded(row.transaction_id.as_str().into(), fate);
+        }
+        Ok(())
+    }
+
+    /// The names and numbers that a person's transactions had until they were erased: those they paid and, where they
+    /// were paid, their own.
+    async fn erase(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        for (user, position) in self.erased.drain(..) {
+            sqlx::query!(
+                "UPDATE transactions
+                    SET destination_name = CASE WHEN destination_name IS NOT NULL THEN $3 END,
+                        outside_number = CASE WHEN outside_number IS NOT NULL THEN $3 END,
+                        last_position = greatest(last_position, $2)
+                  WHERE (payer = $1 OR payee = $1) AND position < $2
+                    AND (destination_name IS NOT NULL OR outside_number IS NOT NULL)",
+                user.to_string(),
+                position,
+                ERASED
+            )
+            .execute(&mut *db)
+            .await?;
         }
         Ok(())
     }

@@ -44,6 +44,15 @@ pub fn told(world: &mut World) -> BoxFuture<'_, ()> {
     async { world.messages.0 = tell(&world.bank, "ada@example.com", "Once more").await }.boxed()
 }
 
+/// There is somebody whom nobody has asked to erase.
+pub fn somebody_new(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        let name = format!("erasable{}", world.bank.events().await);
+        world.erasable = world.bank.registered(&name).await.to_string();
+    }
+    .boxed()
+}
+
 /// Ada keeps nobody.
 pub fn nobody_kept(world: &mut World) -> BoxFuture<'_, ()> {
     async {

@@ -58,6 +58,7 @@ pub enum Thing {
     Contact,
     /// A compliance record of any kind.
     Record,
+    User,
 }
 
 impl Thing {
@@ -80,6 +81,7 @@ impl Thing {
             Self::Kin | Self::Record => "kin_0192f0c1a00070008000000000000abc",
             Self::Employment => "emp_0192f0c1a00070008000000000000abc",
             Self::Contact => "ect_0192f0c1a00070008000000000000abc",
+            Self::User => "usr_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -97,6 +99,7 @@ impl Thing {
             Self::Transaction => {
                 &["0", "txn_", "txn_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
+            Self::User => &["0", "usr_", "txn_0192f0c1a00070008000000000000abc", "%00", "%F0%9F%92%B8"],
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],

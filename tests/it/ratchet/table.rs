@@ -1,6 +1,6 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::AccountOps;
+use bursar_domain::kernel::Permission::{AccountOps, PiiErase};
 use reqwest::Method;
 use serde_json::json;
 
@@ -341,6 +341,16 @@ fn staff() -> Vec<Row> {
             own: |world| &world.chidi.savings,
             ready: repeat::frozen,
             ..post("/v1/staff/accounts/{accountNo}/unfreeze", teller, any_account, reason)
+        },
+        Row {
+            own: |world| &world.erasable,
+            ready: repeat::somebody_new,
+            ..post(
+                "/v1/staff/subjects/{userId}/erase",
+                Access::Needs(PiiErase),
+                Names::Anybodys(Thing::User),
+                reason,
+            )
         },
     ]
 }

@@ -36,6 +36,8 @@ pub struct World {
     pub cards: (String, String),
     /// What Ada says about herself, and what Bola does.
     pub compliance: (Held, Held),
+    /// Somebody whom nobody has asked to erase.
+    pub erasable: String,
 }
 
 impl World {
@@ -62,7 +64,9 @@ impl World {
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
         let compliance = (Held::by(&ada).await, Held::by(&bola).await);
+        let erasable = bank.registered("erasable").await.to_string();
         Self {
+            erasable,
             bank,
             ada,
             bola,

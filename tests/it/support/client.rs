@@ -155,12 +155,17 @@ impl Client {
 
     /// A whole login answer.
     pub async fn session(&self, email: &str, device: &str) -> Value {
+        self.try_session(email, device).await.is(200).body
+    }
+
+    /// A login, whatever comes of it.
+    pub async fn try_session(&self, email: &str, device: &str) -> Answer {
         let body = json!({
             "username": email,
             "password": PASSWORD,
             "deviceInfo": {"deviceId": device, "deviceType": "DESKTOP"},
         });
-        self.request(Method::POST, "/v1/users/password/login").json(&body).send().await.is(200).body
+        self.request(Method::POST, "/v1/users/password/login").json(&body).send().await
     }
 
     pub fn request(&self, method: Method, path: &str) -> Request {

@@ -20,10 +20,12 @@ use bursar_api::demo;
 use bursar_api::postgres::{TestDatabase, fresh_database};
 use bursar_api::sources::{self, BankClock};
 use bursar_commands::keys::MasterKey;
+use bursar_commands::vault::unlock;
 use bursar_commands::{Context, Unit, users};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::{Issued, SessionCommand, Started};
+use bursar_domain::users::RegisterUser;
 use jiff::SignedDuration;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -158,6 +160,22 @@ impl Bank {
         users::by_email(&self.app.journal, &self.app.keys, email).await.unwrap().expect(email)
     }
 
+    /// Registers somebody with the address `name@example.com`, who has no password.
+    pub async fn registered(&self, name: &str) -> UserId {
+        let somebody = RegisterUser {
+            first_name: "Ngozi".to_owned(),
+            last_name: "Balogun".to_owned(),
+            email: format!("{name}@example.com"),
+            phone_number: "+2348030099999".to_owned(),
+            date_of_birth: jiff::civil::date(1991, 7, 3),
+            country_code: "NG".to_owned(),
+            preferred_language: None,
+        };
+        let (journal, keys) = (&self.app.journal, &self.app.keys);
+        let registered = users::register(journal, keys, Context::default(), somebody).await.unwrap();
+        registered.events[0].stream.id.parse().unwrap()
+    }
+
     /// Begins a session that may do exactly this.
     pub async fn session(&self, user: UserId, permissions: &[Permission]) -> SessionId {
         let sources = self.app.journal.sources();
@@ -265,15 +283,24 @@ pub fn pool(url: &str) -> PgPool {
     database::pool(url.parse().unwrap(), 16, std::time::Duration::from_secs(5))
 }
 
+pub fn master_key() -> MasterKey {
+    MasterKey::parse(MASTER_KEY).unwrap()
+}
+
+/// Reads the log of a test bank, with keys of its own, as another process would.
+pub async fn codec(pool: &PgPool) -> Arc<Codec> {
+    let (sources, _) = sources::system();
+    unlock(pool, &master_key(), &sources).await.unwrap().vault.codec()
+}
+
 /// A server without its HTTP, and its clock.
 pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
     let (sources, clock) = sources::system();
     let wiring = Wiring {
+        secrets: unlock(&pool, &master_key(), &sources).await.unwrap(),
         pool,
         sources,
         clock: Arc::clone(&clock),
-        master_key: MasterKey::parse(MASTER_KEY).unwrap(),
-        codec: Arc::new(Codec::default()),
     };
     (App::build(config, wiring).await.unwrap(), clock)
 }
