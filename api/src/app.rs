@@ -23,6 +23,7 @@ use bursar_commands::sessions::Lifetimes;
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
 use bursar_commands::{CommandError, Journal, products};
+use bursar_domain::Position;
 use bursar_domain::kernel::{Sources, Spelled as _};
 use bursar_domain::reference::{Choices, Places, Reference};
 use bursar_domain::verifications::Purpose;
@@ -137,7 +138,7 @@ impl App {
     /// [`StartError`].
     pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
         let Wiring { pool, sources, clock, secrets: Secrets { keys, vault } } = wiring;
-        let (lookup, keys) = (embedded()?, Arc::new(keys));
+        let lookup = embedded()?;
         let options = JournalOptions {
             queue: config.journal.queue,
             batch_units: config.journal.batch,
@@ -196,6 +197,19 @@ impl App {
     /// 503, when they are not there in time.
     pub async fn fresh(&self, caller: &Caller, wants: &Conditions, models: &[&str]) -> Result<(), Problem> {
         let position = self.written.last(caller.user()).max(wants.min_position);
+        self.reached(position, models).await
+    }
+
+    /// Waits until `models` contain everything that has been written by now, whoever wrote it.
+    ///
+    /// # Errors
+    /// 503, when they are not there in time.
+    pub async fn caught_up(&self, models: &[&str]) -> Result<(), Problem> {
+        let head = *self.journal.head().borrow();
+        self.reached(head, models).await
+    }
+
+    async fn reached(&self, position: Position, models: &[&str]) -> Result<(), Problem> {
         let patience = Duration::from_millis(self.config.projections.wait_millis);
         self.freshness.wait(models, position, patience).await.map_err(|lagging| {
             tracing::warn!(%lagging, "a reader waited in vain");

@@ -10,7 +10,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`app`], [`router`] | the server put together; every route |
-//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`datasets`], [`documents`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`subjects`], [`tags`], [`transactions`], [`users`], [`operations`] | handlers, one file per area |
+//! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`compliance`], [`datasets`], [`documents`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`subjects`], [`tags`], [`transactions`], [`users`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
@@ -26,6 +26,7 @@ pub mod beneficiaries;
 pub mod billers;
 pub mod cards;
 pub mod cli;
+pub mod compliance;
 pub mod config;
 pub mod database;
 pub mod datasets;

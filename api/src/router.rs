@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, datasets, documents, messages, openapi, operations,
-    payments, products, sandbox, sessions, staff, subjects, tags, transactions, users,
+    accounts, banks, beneficiaries, billers, cards, compliance, datasets, documents, messages, openapi,
+    operations, payments, products, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -23,6 +23,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(accounts::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
+        .merge(compliance::routes())
         .merge(banks::routes())
         .merge(billers::routes())
         .merge(datasets::routes())

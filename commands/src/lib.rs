@@ -14,6 +14,7 @@ pub mod accounts;
 pub mod audit;
 pub mod beneficiaries;
 pub mod cards;
+pub mod compliance;
 pub mod disputes;
 pub mod documents;
 pub mod files;

@@ -270,6 +270,7 @@ impl FromStr for Kind {
 catalogue! {
     Account(accounts),
     Beneficiaries(beneficiaries),
+    Compliance(compliance),
     Dispute(disputes),
     Messages(messages),
     Payment(payments),

@@ -9,6 +9,10 @@ use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
 use crate::cards::{Block, CardEvent, CardLimits, CardType, Charge, Linked};
 use crate::codec::{self, Codec, Stored};
+use crate::compliance::{
+    Address, AddressType, Changed, ComplianceEvent, Details, EmergencyContact, Employment, EmploymentType,
+    Kin, Priority, RecordId, VerificationStatus,
+};
 use crate::disputes::{self, DisputeEvent, DisputeReason};
 use crate::kernel::{
     AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, Permission, Personal, TransactionId,
@@ -172,6 +176,95 @@ fn beneficiary() -> Beneficiary {
     }
 }
 
+fn address() -> Address {
+    Address {
+        address_type: AddressType::Residential,
+        street_address: Personal::new("12 Marina Road".into()),
+        city: Personal::new("Lagos".into()),
+        state: Some(Personal::new("Lagos".into())),
+        postal_code: Some(Personal::new("101001".into())),
+        country: Personal::new("Nigeria".into()),
+        is_primary: true,
+        valid_from: Some(Personal::new(jiff::civil::date(2020, 1, 1))),
+        valid_to: Some(Personal::new(jiff::civil::date(2030, 12, 31))),
+        country_code: "NG".into(),
+        state_code: Some(Personal::new("NG-LA".into())),
+        validated: true,
+        geocoded: true,
+    }
+}
+
+fn kin() -> Kin {
+    Kin {
+        relationship: "SPOUSE".into(),
+        first_name: Personal::new("Bola".into()),
+        last_name: Personal::new("Adeyemi".into()),
+        phone_number: Personal::new("+2348030000002".into()),
+        email: Some(Personal::new("bola@example.com".into())),
+        address: Some(Personal::new("12 Marina Road, Lagos".into())),
+        is_primary: true,
+        date_of_birth: Some(Personal::new(jiff::civil::date(1989, 3, 2))),
+        nationality: Some(Personal::new("Nigerian".into())),
+    }
+}
+
+fn employment() -> Employment {
+    Employment {
+        company_name: Personal::new("Lagoon Traders".into()),
+        position: Personal::new("Accountant".into()),
+        employment_type: EmploymentType::FullTime,
+        start_date: Personal::new(jiff::civil::date(2019, 9, 1)),
+        end_date: Some(Personal::new(jiff::civil::date(2024, 8, 31))),
+        salary: Some(Personal::new("450000 a month".into())),
+        company_address: Some(Personal::new("1 Broad Street, Lagos".into())),
+        company_phone: Some(Personal::new("+2348030000009".into())),
+        supervisor_name: Some(Personal::new("Chidi Eze".into())),
+        is_current: false,
+    }
+}
+
+fn emergency_contact() -> EmergencyContact {
+    let Kin { relationship, first_name, last_name, phone_number, email, address, date_of_birth, .. } = kin();
+    let priority = Priority::Primary;
+    EmergencyContact {
+        relationship,
+        first_name,
+        last_name,
+        phone_number,
+        email,
+        priority,
+        address,
+        date_of_birth,
+    }
+}
+
+/// A record of each kind.
+fn records() -> [(RecordId, Details); 4] {
+    let id = |prefix: &str| format!("{prefix}_0192f0c1a0007000800000000000000f").parse().unwrap();
+    [
+        (id("addr"), Details::Address(address())),
+        (id("kin"), Details::Kin(kin())),
+        (id("emp"), Details::Employment(employment())),
+        (id("ect"), Details::EmergencyContact(emergency_contact())),
+    ]
+}
+
+fn compliance() -> Vec<Event> {
+    let (id, details) = records()[1].clone();
+    let updated_fields = vec!["email".to_owned(), "address".to_owned()];
+    let status = VerificationStatus::Pending;
+    let changed = Changed { id, details, updated_fields, status };
+    let added =
+        records().map(|(id, details)| ComplianceEvent::Added { id, details: Box::new(details) }.into());
+    let others = [
+        ComplianceEvent::Changed(Box::new(changed)),
+        ComplianceEvent::Removed { id, reason: Some(Personal::new("Moved away".into())), remaining: 2 },
+        ComplianceEvent::Verified { id, note: Some(Personal::new("Seen the certificate".into())) },
+        ComplianceEvent::Rejected { id, reason: Personal::new("Nobody answers there".into()) },
+    ];
+    added.into_iter().chain(others.map(Event::from)).collect()
+}
+
 fn tag() -> Tag {
     Tag {
         id: "tag_0192f0c1a0007000800000000000000e".parse().unwrap(),
@@ -293,7 +386,7 @@ fn samples() -> Vec<Event> {
         absolute_expires_at: at(),
         refresh_seconds: 86_400,
     };
-    vec![
+    let others: Vec<Event> = vec![
         AccountEvent::Opened(Box::new(opened())).into(),
         AccountEvent::Frozen { reason: "court order".into() }.into(),
         AccountEvent::Unfrozen { reason: "lifted".into() }.into(),
@@ -364,10 +457,8 @@ fn samples() -> Vec<Event> {
             accounts: vec!["1000000008".into()],
         }))
         .into(),
-    ]
-    .into_iter()
-    .chain(people::samples())
-    .collect()
+    ];
+    compliance().into_iter().chain(others).chain(people::samples()).collect()
 }
 
 fn directory() -> PathBuf {

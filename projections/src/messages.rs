@@ -12,7 +12,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use crate::page::{Page, Paged, Sort, SortField, contains};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records, equal, list};
-use crate::row::named;
+use crate::row::{ERASED, erasure, named};
 
 /// A message. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ pub struct MessageList {
 
 impl ReadModel for MessageList {
     const NAME: &'static str = "messages";
-    const READS: &'static [Kind] = &[Kind::Messages];
+    const READS: &'static [Kind] = &[Kind::Messages, Kind::User];
     const TABLES: &'static [Table] = &[Table {
         name: "messages",
         key: &["owner", "message_id"],
@@ -133,11 +133,22 @@ impl ReadModel for MessageList {
     }];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
-        let messages = events.iter().filter(|event| event.stream.kind == Kind::Messages);
+        let messages =
+            events.iter().filter(|event| event.stream.kind == Kind::Messages || erasure(event).is_some());
         self.rows.load(db, messages.filter_map(|event| named(event).ok())).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if let Some((user, _)) = erasure(event) {
+            self.rows.change(
+                &user,
+                |_| true,
+                |row| {
+                    ERASED.clone_into(&mut row.body);
+                    row.last_position = event.position;
+                },
+            );
+        }
         let Event::Messages(what) = &event.event else { return Ok(()) };
         let owner = named(event)?;
         match what {

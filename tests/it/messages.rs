@@ -3,7 +3,7 @@
 use bursar_commands::journal::JournalOptions;
 use bursar_commands::messages::{Channel, DeliverMessages, Message, Messenger, NotSent, notice};
 use bursar_commands::processes::{Task as _, Work};
-use bursar_commands::vault::unlock;
+use bursar_commands::vault::Vault;
 use bursar_commands::{Context, Journal, Unit};
 use bursar_domain::messages::{Category, MessagesCommand, Notice};
 use futures_util::FutureExt as _;
@@ -105,8 +105,8 @@ async fn a_message_that_nobody_takes_is_tried_again_and_given_up_after_a_day() {
     // The server's own process must not be faster.
     bank.app.close().await;
     let sources = bank.app.journal.sources().clone();
-    let vault = unlock(&bank.pool, &master_key(), &sources).await.unwrap().vault;
-    let journal = Journal::open(bank.pool.clone(), sources.clone(), vault, JournalOptions::default());
+    let vault = Vault::new(&master_key(), Arc::clone(&sources.entropy));
+    let journal = Journal::open(bank.pool.clone(), sources.clone(), vault.into(), JournalOptions::default());
     let journal = journal.await.unwrap();
     let moody = Arc::new(Moody::default());
     let task = DeliverMessages::new(journal.clone(), Arc::clone(&moody) as Arc<dyn Messenger>);

@@ -4,8 +4,11 @@ mod erasure;
 mod rotation;
 
 use bursar_api::app::App;
+use bursar_commands::messages::notice;
+use bursar_commands::{Context, Unit};
 use bursar_domain::kernel::Permission::{self, PiiErase};
 use bursar_domain::kernel::UserId;
+use bursar_domain::messages::{Category, MessagesCommand};
 use serde_json::{Value, json};
 
 use crate::support::client::{Answer, transfer};
@@ -13,7 +16,7 @@ use crate::support::secrets::tables_with;
 use crate::support::{Bank, Client, Person};
 
 /// What Ada has told the bank about herself and others, none of which anybody else has said.
-const HERS: [&str; 9] = [
+const HERS: [&str; 12] = [
     "Okafor",
     "ada@example.com",
     "Funmilayo Canary",
@@ -23,6 +26,9 @@ const HERS: [&str; 9] = [
     "Canary tag",
     "Canary note",
     "CANARY HOLDER",
+    "Canary Kin",
+    "12 Canary Close",
+    "Canary letter",
 ];
 
 /// Ada does everything that leaves something personal behind. Answers a transaction of hers.
@@ -32,7 +38,7 @@ async fn everything(bank: &Bank, ada: &Person, bola: &Person) -> String {
     let paid = ada.client.post("/v1/payments/transfer/internal", &named).await.is(201);
     let id = paid.text_at("transactionId").to_owned();
     let kept = json!({
-        "accountNumber": "0001119998", "bankCode": "058152", "accountName": "Funmilayo Canary", "nickname": "Aunt Canary",
+        "accountNumber": "0001119998", "bankCode": "000013", "accountName": "Funmilayo Canary", "nickname": "Aunt Canary",
     });
     ada.client.post("/v1/payments/beneficiaries/external", &kept).await.is(201);
     let wallet = json!({
@@ -48,6 +54,14 @@ async fn everything(bank: &Bank, ada: &Person, bola: &Person) -> String {
     let dispute =
         json!({"disputeAmount": 700, "contactPhone": "+2348055512345", "contactEmail": "ada@example.com"});
     ada.client.post(&format!("/v1/transactions/{id}/dispute"), &dispute).await.is(201);
+    let kin = json!({"relationship": "SPOUSE", "firstName": "Canary Kin", "lastName": "Okafor", "phoneNumber": "+2348055512345"});
+    ada.client.post("/v1/compliance/kin", &kin).await.is(201);
+    let home = json!({"addressType": "RESIDENTIAL", "streetAddress": "12 Canary Close", "city": "Ikeja", "country": "NG"});
+    ada.client.post("/v1/compliance/address", &home).await.is(201);
+    let letter = notice(bank.app.journal.sources(), Category::General, "News", "Canary letter".into());
+    let post = MessagesCommand::Post(Box::new(letter));
+    let unit = Unit::new(Context::default()).step(bank.user("ada@example.com").await, post);
+    bank.app.journal.submit(unit).await.unwrap();
     // Others write her name down, too.
     let keeps = json!({"accountNumber": ada.current, "accountName": "Ada Okafor"});
     bola.client.post("/v1/payments/beneficiaries/internal", &keeps).await.is(201);
@@ -183,6 +197,7 @@ async fn files_are_sealed_for_one_person_and_one_purpose() {
     assert_eq!(code, Some("SUBJECT_ERASED"));
     assert_eq!(vault.seal(ada, "document:1", file).await.unwrap_err().code(), Some("SUBJECT_ERASED"));
     second.close().await;
+    bank.caught_up().await;
     bank.close().await;
 }
 

@@ -344,7 +344,8 @@ async fn no_secret_is_in_any_table() {
         secrets.extend(signatures.map(|token| token.rsplit_once('.').unwrap().1.to_owned()));
     }
     // The search finds what is there.
-    assert_eq!(tables_with(&bank, "ada@example.com").await, ["journal.events"]);
+    let who = login.body["userId"].as_str().unwrap();
+    assert!(tables_with(&bank, who).await.contains(&"journal.events".to_owned()));
     for secret in secrets {
         assert_eq!(tables_with(&bank, &secret).await, [""; 0], "{secret}");
     }

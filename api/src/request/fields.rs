@@ -35,6 +35,14 @@ pub trait Field: Sized {
         Err(fault("REQUIRED", "this field is required"))
     }
 
+    /// What a null means: what an absent one does, unless the field can be taken away.
+    ///
+    /// # Errors
+    /// As [`absent`](Self::absent).
+    fn null() -> Result<Self, Faults> {
+        Self::absent()
+    }
+
     /// Reads a value that came as text, in a query string.
     ///
     /// # Errors
@@ -75,7 +83,8 @@ impl Fields {
     /// Takes the field `name`; when it is wrong, remembers why and answers `None`.
     pub fn take<T: Field>(&mut self, name: &str) -> Option<T> {
         let read = match self.object.get_mut(name).map(Value::take) {
-            None | Some(Value::Null) => T::absent(),
+            None => T::absent(),
+            Some(Value::Null) => T::null(),
             Some(value) => T::read(value),
         };
         read.map_err(|faults| self.faults.extend(under(name, faults))).ok()
@@ -194,6 +203,48 @@ impl<T: Field> Field for Option<T> {
 
     fn from_text(text: String) -> Result<Self, Faults> {
         T::from_text(text).map(Some)
+    }
+
+    fn schema() -> Schema {
+        super::schema::nullable(T::schema())
+    }
+}
+
+/// An optional field of a change: absent, it stays; null takes away what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit<T> {
+    /// As it is.
+    Keep,
+    /// Nothing any more.
+    Clear,
+    /// This instead.
+    Set(T),
+}
+
+impl<T> Edit<T> {
+    /// None when it stays; what is there instead otherwise.
+    pub fn change<U>(self, of: impl FnOnce(T) -> U) -> Option<Option<U>> {
+        match self {
+            Self::Keep => None,
+            Self::Clear => Some(None),
+            Self::Set(value) => Some(Some(of(value))),
+        }
+    }
+}
+
+impl<T: Field> Field for Edit<T> {
+    const REQUIRED: bool = false;
+
+    fn read(value: Value) -> Result<Self, Faults> {
+        T::read(value).map(Self::Set)
+    }
+
+    fn absent() -> Result<Self, Faults> {
+        Ok(Self::Keep)
+    }
+
+    fn null() -> Result<Self, Faults> {
+        Ok(Self::Clear)
     }
 
     fn schema() -> Schema {

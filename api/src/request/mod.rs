@@ -29,13 +29,13 @@ use axum::http::request::Parts;
 use bursar_domain::Position;
 
 pub use accept::{Accept, Representation};
-pub use fields::{Faults, Field, Fields, Strict, fault};
+pub use fields::{Edit, Faults, Field, Fields, Strict, fault};
 pub use names::{BillerId, BillingRef, CountryCode, StateCode};
 pub use path::{InPath, PathId};
-pub use people::{Email, FileContent, Language, TimeZoneName};
+pub use people::{FileContent, Language, TimeZoneName};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
-pub use values::{Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title};
+pub use values::{Code, Color, DayNumber, Email, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title};
 pub use write::{Submission, Write};
 
 use crate::app::App;

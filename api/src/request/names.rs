@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
+use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, IdError, MessageId, RecurrenceId, TagId,
-    TransactionId, UserId, VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, ContactId, DisputeId, DocumentId, EmploymentId, IdError,
+    KinId, MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -52,15 +53,29 @@ macro_rules! ids {
 ids! {
     AvatarId: "avatar",
     DocumentId: "document",
+    AddressId: "address",
     BeneficiaryId: "beneficiary",
     CardId: "card",
+    ContactId: "contact",
     DisputeId: "dispute",
     MessageId: "message",
     VerificationId: "verification",
+    EmploymentId: "employment",
+    KinId: "next of kin",
     RecurrenceId: "recurrence",
     TagId: "tag",
     TransactionId: "transaction",
     UserId: "user",
+}
+
+impl Field for RecordId {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not the id of a compliance record")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^(addr|kin|emp|ect)_[0-9a-f]{32}$")))
+    }
 }
 
 /// What a payer calls a bill: its transaction id, or a reference of 1 to 140 characters.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
+use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId,
     UserId, VerificationId,
@@ -84,6 +85,7 @@ segments! {
     CountryCode: "countryCode" = "country",
     DisputeId: "disputeId" = "dispute",
     MessageId: "messageId" = "message",
+    RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",

@@ -4,14 +4,13 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bursar_domain::kernel::LARGEST_FILE;
-use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use utoipa::openapi::schema::{KnownFormat, Schema};
+use utoipa::openapi::schema::Schema;
 
 use super::fields::{Faults, Field, fault};
 use super::schema;
-use super::values::{parsed, string};
+use super::values::string;
 use crate::problem::Problem;
 
 /// Padding may be there or not.
@@ -21,48 +20,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 /// Characters that the largest file takes.
 const LONGEST_CONTENT: usize = LARGEST_FILE.div_ceil(3) * 4;
-
-/// An email address: lower case, printable ASCII, with a domain that has a dot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Email(pub String);
-
-impl From<Email> for String {
-    fn from(email: Email) -> Self {
-        email.0
-    }
-}
-
-impl Field for Email {
-    fn read(value: Value) -> Result<Self, Faults> {
-        let text = string(value)?.trim().to_ascii_lowercase();
-        if is_email(&text) { Ok(Self(text)) } else { Err(fault("MALFORMED", "expected an email address")) }
-    }
-
-    fn schema() -> Schema {
-        schema::text(|text| {
-            text.format(Some(utoipa::openapi::schema::SchemaFormat::KnownFormat(KnownFormat::Email)))
-                .max_length(Some(254))
-        })
-    }
-}
-
-/// RFC 5321 without what nobody has: quotes, comments, addresses of machines.
-fn is_email(text: &str) -> bool {
-    let Some((mailbox, host)) = text.split_once('@') else { return false };
-    let atoms = |text: &str, more: &[u8]| {
-        text.split('.').all(|atom| {
-            !atom.is_empty() && atom.bytes().all(|b| b.is_ascii_alphanumeric() || more.contains(&b))
-        })
-    };
-    let labels =
-        host.split('.').all(|label| label.len() <= 63 && !label.starts_with('-') && !label.ends_with('-'));
-    text.len() <= 254
-        && (1..=64).contains(&mailbox.len())
-        && atoms(mailbox, b"!#$%&'*+-/=?^_`{|}~")
-        && host.contains('.')
-        && atoms(host, b"-")
-        && labels
-}
 
 /// The bytes of a file, in base64. How many they are is known before any is decoded.
 #[derive(Clone, PartialEq, Eq)]
@@ -156,58 +113,11 @@ impl Field for TimeZoneName {
     }
 }
 
-impl Field for Date {
-    fn read(value: Value) -> Result<Self, Faults> {
-        let expected = "expected a date such as 1990-05-17";
-        let text = string(value)?;
-        // Nothing else that a parser of dates would take: no time, no week, no year of six digits.
-        if text.len() != 10 {
-            return Err(fault("MALFORMED", expected));
-        }
-        let date: Self = parsed(Value::String(text), expected)?;
-        if date.year() > 0 { Ok(date) } else { Err(fault("MALFORMED", expected)) }
-    }
-
-    fn schema() -> Schema {
-        schema::formatted(KnownFormat::Date)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn an_email_address_has_a_mailbox_and_a_domain() {
-        for good in ["ada@example.com", "a.b+c@mail.example.co.uk", "x@1.io", "o'neil@example.com"] {
-            assert_eq!(Email::read(json!(good)).unwrap().0, good);
-        }
-        assert_eq!(Email::read(json!(" Ada@Example.COM ")).unwrap().0, "ada@example.com");
-        let long = format!("{}@example.com", "a".repeat(65));
-        for bad in [
-            "",
-            "ada",
-            "@example.com",
-            "ada@",
-            "ada@localhost",
-            "a@b@c.com",
-            "a b@example.com",
-            "a..b@example.com",
-            ".a@example.com",
-            "a@-example.com",
-            "a@example..com",
-            "a@exa\nmple.com",
-            "ada@example.com\r\nBcc: x@y.z",
-            "ada@[127.0.0.1]",
-            "\"a b\"@example.com",
-            "adá@example.com",
-            &long,
-        ] {
-            assert!(Email::read(json!(bad)).is_err(), "{bad:?}");
-        }
-    }
 
     #[test]
     fn a_file_is_decoded_only_when_it_is_not_too_large() {
@@ -237,22 +147,6 @@ mod tests {
         assert_eq!(TimeZoneName::read(json!("africa/lagos")).unwrap().0, "Africa/Lagos");
         for bad in ["", "Mars/Olympus", "../../etc/passwd", "+01:00"] {
             assert!(TimeZoneName::read(json!(bad)).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_date_is_ten_characters() {
-        assert_eq!(Date::read(json!("1990-05-17")).unwrap(), jiff::civil::date(1990, 5, 17));
-        for bad in [
-            "1990-5-17",
-            "17.05.1990",
-            "1990-02-30",
-            "1990-05-17T00:00:00Z",
-            "19900517",
-            "-000001-01",
-            "0000-01-01",
-        ] {
-            assert!(Date::read(json!(bad)).is_err(), "{bad}");
         }
     }
 }

@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use bursar_domain::Amount;
 use bursar_domain::kernel::{Spelled, utc_date};
+use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
 use super::fields::{Faults, Field, Fields, fault, under};
 use super::schema;
@@ -144,6 +145,43 @@ impl Field for Phone {
 
     fn schema() -> Schema {
         schema::text(|text| text.pattern(Some(r"^\+[0-9 ().-]{7,20}$")))
+    }
+}
+
+/// An email address: what mail programs agree on, without comments, quotes or spaces. Case is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Email(pub String);
+
+impl From<Email> for String {
+    fn from(email: Email) -> Self {
+        email.0
+    }
+}
+
+impl Field for Email {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?;
+        let word = |c: char| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c);
+        let label = |label: &str| {
+            !label.is_empty()
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+        };
+        let fits = text.rsplit_once('@').is_some_and(|(local, domain)| {
+            local.len() <= 64
+                && local.split('.').all(|part| !part.is_empty() && part.chars().all(word))
+                && domain.contains('.')
+                && domain.split('.').all(label)
+        });
+        if fits && text.len() <= 254 {
+            return Ok(Self(text));
+        }
+        Err(fault("MALFORMED", "expected an email address such as ada@example.com"))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.format(Some(SchemaFormat::Custom("email".to_owned()))).max_length(Some(254)))
     }
 }
 
@@ -303,6 +341,21 @@ impl Field for Timestamp {
 
     fn schema() -> Schema {
         schema::formatted(KnownFormat::DateTime)
+    }
+}
+
+/// A day of the calendar, in the form of RFC 3339 and no other.
+impl Field for Date {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let text = string(value)?;
+        // jiff would take a timestamp's day too, and years of six digits.
+        let day = Some(&text).filter(|text| text.len() == 10).and_then(|text| text.parse().ok());
+        day.filter(|day: &Self| day.year() > 0)
+            .ok_or_else(|| fault("MALFORMED", "expected a date such as 2026-01-31"))
+    }
+
+    fn schema() -> Schema {
+        schema::formatted(KnownFormat::Date)
     }
 }
 

@@ -67,7 +67,8 @@ pub struct Sent {
     path: String,
     key: Option<String>,
     expected_version: Option<i64>,
-    raw: Bytes,
+    /// Everything that says what is asked for: the body, and in front of it the query where there is one.
+    asked: Bytes,
 }
 
 impl Sent {
@@ -81,10 +82,13 @@ impl Sent {
                 _ => "POST",
             },
             path: parts.uri.path().to_owned(),
+            asked: match parts.uri.query() {
+                Some(query) => [query.as_bytes(), b"\0", &raw].concat().into(),
+                None => raw,
+            },
             expected_version: if_match(&parts.headers),
             headers: parts.headers,
             key,
-            raw,
         }
     }
 
@@ -101,7 +105,7 @@ impl Sent {
     }
 
     fn scoped(&self, app: &App, actor: &str, scope: &str) -> Context {
-        let hashed = |key: &String| app.keys.idempotency(scope, self.method, &self.path, key, &self.raw);
+        let hashed = |key: &String| app.keys.idempotency(scope, self.method, &self.path, key, &self.asked);
         Context {
             metadata: Metadata { actor: actor.into(), correlation_id: self.scope.request_id().into() },
             idempotency: self.key.as_ref().map(hashed),

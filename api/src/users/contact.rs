@@ -83,8 +83,8 @@ pub(super) async fn verify_email(
 ) -> Result<Answer<EmailVerification>, Problem> {
     let Write { caller, body, context, .. } = write;
     same_person(&caller, body.user_id)?;
-    let committed =
-        users::verify_email(&app.journal, &app.verifier, context, asker(&caller), body.email.into()).await?;
+    let email = users::normalised_email(&body.email.0);
+    let committed = users::verify_email(&app.journal, &app.verifier, context, asker(&caller), email).await?;
     let (_, issued) = committed.event(|event| match event {
         Event::Verifications(VerificationsEvent::Issued(issued)) => Some(&**issued),
         _ => None,

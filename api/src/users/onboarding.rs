@@ -39,9 +39,10 @@ pub(super) async fn register_user(
 ) -> Result<Answer<RegisteredUser>, Problem> {
     let Submission { body, sent } = submission;
     app.admit_client(&sent.headers)?;
-    sent.scope.limit(app.limits.login(sent.scope.address(), &body.email.0, sent.scope.started()))?;
+    let email = users::normalised_email(&body.email.0);
+    sent.scope.limit(app.limits.login(sent.scope.address(), &email, sent.scope.started()))?;
     let user = body.checked(&app)?;
-    let context = sent.anonymous(&app, &user.email);
+    let context = sent.anonymous(&app, &email);
     let committed = users::sign_up(&app.journal, &app.keys, context, user).await?;
     let result =
         registered(&committed, "Check your mail: it tells how to set a password and verify your identity")?;

@@ -98,7 +98,7 @@ pub(super) async fn update_user(
     let update = ProfileUpdate {
         first_name: body.first_name.map(String::from),
         last_name: body.last_name.map(String::from),
-        email: body.email.map(String::from),
+        email: body.email.map(|email| users::normalised_email(&email.0)),
         phone_number: body.phone_number.map(String::from),
         address: address(&app, body.address.map(|Strict(fields)| fields))?,
         preferences: body.preferences.map(|Strict(fields)| Preferences::from(fields)),

@@ -34,7 +34,7 @@ pub async fn replay(
     let mut after = 0;
     while after < head && report.difference.is_none() {
         let through = head.min(after + PAGE);
-        match read::range(&mut *snapshot, codec, after, through).await {
+        match read::range(&mut snapshot, codec, after, through).await {
             Ok(events) => report.difference = rebuilt.take(&events, after, through).err(),
             Err(StoreError::Unreadable(unreadable)) => {
                 report.difference = Some(
@@ -219,9 +219,7 @@ async fn unreadable_event(
     reason: &str,
 ) -> Result<Difference, StoreError> {
     for position in after + 1..=through {
-        if let Err(StoreError::Unreadable(_)) =
-            read::range(&mut *snapshot, codec, position - 1, position).await
-        {
+        if let Err(StoreError::Unreadable(_)) = read::range(snapshot, codec, position - 1, position).await {
             return Ok(difference(position, "the log", "a readable event", reason));
         }
     }

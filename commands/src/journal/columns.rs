@@ -5,7 +5,8 @@ use bursar_domain::{AccountNumber, Recorded};
 use jiff_sqlx::ToSqlx;
 
 use super::StoreError;
-use super::plan::{KeyChange, Memory, Plan};
+use super::plan::{Memory, Plan};
+use super::sealing::KeyChange;
 
 /// The events of a batch, a column each.
 #[derive(Default)]

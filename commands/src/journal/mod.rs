@@ -10,7 +10,7 @@
 //!                                |  catch up with other processes  only when the head has moved
 //!                                |  plan: each unit in turn        in memory: aggregates decide, the ledger accepts,
 //!                                |                                 events get positions, a refusal leaves nothing
-//!                                |  append                         2nd: events, balances, keys, claims, due work, head
+//!                                |  append                         2nd: events, balances, keys, claims, due work, data keys, head
 //!                                |  COMMIT                         3rd; its loss is resolved, never guessed
 //!                                v
 //!   Committed <-- answers, observers, waiting readers
@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `unit` | what is asked and what is answered |
 //! | `sequencer` | the loop: lock, catch up, decide, append, commit, publish; lost commits resolved |
-//! | `plan` | deciding a batch in memory |
+//! | `plan`, `claimed`, `sealing` | deciding a batch in memory: the units, unique values, personal data |
 //! | `cache` | what is remembered: committed, batch, unit |
 //! | `store`, `columns`, `append.sql` | the writing SQL |
 //! | `read`, `lookup` | the reading SQL, and what use cases ask before they submit |
@@ -29,11 +29,13 @@
 //! A journal is a value, and a Postgres schema: connections carry its name in `search_path`.
 
 mod cache;
+mod claimed;
 mod columns;
 mod event_store;
 mod lookup;
 mod plan;
 pub(crate) mod read;
+mod sealing;
 mod sequencer;
 mod settings;
 mod store;
@@ -53,7 +55,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
 pub use lookup::Holding;
-pub use settings::{agree, recall, remember};
+pub use settings::{recall, remember};
 pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
 
 use crate::vault::{PersonalBytes, Vault};

@@ -4,19 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use bursar_domain::codec::{self, Codec, KeyRing as _, has_personal};
+use bursar_domain::codec::{Codec, has_personal};
 use bursar_domain::kernel::{Text as CompactString, UserId};
 use bursar_domain::ledger::{self, Book, LedgerAccount};
 use bursar_domain::{AccountNumber, Due, Event, Position, Recorded, Rejection, State, StreamId, When};
 use jiff::Timestamp;
 
 use super::cache::Layers;
-use super::unit::{PreconditionFailed, Step, Taken, Unit, Work};
+use super::claimed::ClaimedValue;
+use super::sealing::KeyChange;
+use super::unit::{PreconditionFailed, StaleVersion, Step, Unit, Unwritable, Work};
 use crate::owned::NotFound;
-use crate::vault::{DataKey, Minted, SubjectErased, Vault};
-
-/// A namespace and the keyed hash of a value in it.
-pub(super) type ClaimedValue = (&'static str, [u8; 32]);
+use crate::vault::Vault;
 
 /// A stream as the sequencer remembers it.
 #[derive(Debug, Clone)]
@@ -55,7 +54,7 @@ pub(super) struct Memory {
     /// People of the batch at hand who have no data key yet.
     pub(super) keyless: HashSet<UserId>,
     /// Whose keys the unit at hand has made.
-    unit_keys: Vec<UserId>,
+    pub(super) unit_keys: Vec<UserId>,
     /// Whether a minted id is taken to be unused without asking the store, whose unique index has the last word.
     pub(super) trust_fresh: bool,
 }
@@ -77,15 +76,6 @@ impl Misses {
             && self.claims.is_empty()
             && self.data_keys.is_empty()
     }
-}
-
-/// What becomes of a person's data key.
-#[derive(Debug)]
-pub(super) enum KeyChange {
-    /// It is made.
-    Minted(Minted),
-    /// It is destroyed.
-    Erased,
 }
 
 /// What becomes of one unit.
@@ -120,7 +110,7 @@ pub(super) struct Plan {
 }
 
 /// Why a unit got no further.
-enum Stop {
+pub(super) enum Stop {
     Refused(Box<dyn Rejection>),
     Missing,
 }
@@ -215,20 +205,6 @@ impl Memory {
         self.accounts.keep_batch();
     }
 
-    /// The commit has made and destroyed these data keys.
-    pub(super) fn keep_keys(&mut self, changes: HashMap<UserId, KeyChange>) {
-        for (subject, change) in changes {
-            match change {
-                KeyChange::Minted(minted) => self.vault.keep(subject, minted.key),
-                KeyChange::Erased => {
-                    self.vault.erased(subject);
-                    // What is remembered of streams may hold what was just erased.
-                    self.streams.clear();
-                }
-            }
-        }
-    }
-
     /// Nothing remembered can be relied on any more.
     pub(super) fn clear(&mut self) {
         self.streams.clear();
@@ -257,33 +233,6 @@ impl Memory {
         } else {
             Outcome::KeyReused
         })
-    }
-
-    /// Who holds a value after what the batch has planned so far.
-    fn holder<'a>(&'a self, value: &ClaimedValue, plan: &'a Plan) -> Option<&'a str> {
-        let planned = plan.claims.get(value).map(Option::as_deref);
-        planned.unwrap_or_else(|| self.claims.get(value).map(String::as_str))
-    }
-
-    fn check_claims(&self, unit: &Unit, plan: &Plan) -> Result<(), Stop> {
-        for claim in &unit.claims {
-            let value = (claim.namespace, claim.hash);
-            let holder = self.holder(&value, plan).filter(|holder| !unit.releases_from(holder, &value));
-            if holder.is_some_and(|holder| holder != claim.holder) {
-                let taken = Taken { namespace: claim.namespace, code: claim.taken };
-                return Err(Stop::Refused(Box::new(taken)));
-            }
-        }
-        Ok(())
-    }
-
-    fn release(&self, unit: &Unit, plan: &mut Plan) {
-        for release in &unit.releases {
-            let value = (release.namespace, release.hash);
-            if self.holder(&value, plan).is_some_and(|holder| holder == release.holder) {
-                plan.claims.insert(value, None);
-            }
-        }
     }
 
     fn run(
@@ -343,43 +292,6 @@ impl Memory {
         Ok(usize::try_from(position - first).unwrap_or(0))
     }
 
-    /// No event gets past here whose personal parts are not sealed.
-    fn seal(
-        &mut self,
-        stream: &StreamId,
-        sequence: i64,
-        subject: Option<UserId>,
-        payload: &str,
-        plan: &mut Plan,
-        misses: &mut Misses,
-    ) -> Result<String, Stop> {
-        let subject = subject.ok_or_else(|| unwritable(&format!("{stream}: personal data of nobody")))?;
-        let known = match plan.data_keys.get(&subject) {
-            Some(KeyChange::Minted(minted)) => Some(DataKey::Good(Arc::clone(&minted.key))),
-            Some(KeyChange::Erased) => Some(DataKey::Erased),
-            None => self.vault.get(subject),
-        };
-        let key = match known {
-            Some(DataKey::Good(key)) => key,
-            Some(DataKey::Erased) => return Err(Stop::Refused(Box::new(SubjectErased))),
-            None if self.keyless.contains(&subject) => {
-                let minted = self.vault.mint(subject);
-                let key = Arc::clone(&minted.key);
-                plan.data_keys.insert(subject, KeyChange::Minted(minted));
-                self.unit_keys.push(subject);
-                key
-            }
-            None => {
-                misses.data_keys.insert(subject);
-                return Err(Stop::Missing);
-            }
-        };
-        codec::seal(stream, sequence, payload, |out, place, value| {
-            self.vault.seal((subject, &key), place, value, out);
-        })
-        .map_err(|e| unwritable(&e))
-    }
-
     /// No event gets past here that the ledger has not accepted.
     fn post(
         &mut self,
@@ -432,14 +344,6 @@ impl Plan {
     }
 }
 
-impl Unit {
-    fn releases_from(&self, holder: &str, value: &ClaimedValue) -> bool {
-        self.releases
-            .iter()
-            .any(|release| release.holder == holder && (release.namespace, release.hash) == *value)
-    }
-}
-
 fn decide(step: &Step, stream: &Stream) -> Result<Vec<Event>, Stop> {
     match &step.work {
         Work::Decide(command) => stream.state.decide(command.clone()).map_err(Stop::Refused),
@@ -465,36 +369,6 @@ impl Book for Accounts<'_> {
     }
 }
 
-/// Somebody else appended to the stream first.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the aggregate has changed since it was read")]
-pub(super) struct StaleVersion;
-
-impl Rejection for StaleVersion {
-    fn code(&self) -> &'static str {
-        "STALE_VERSION"
-    }
-
-    fn kind(&self) -> bursar_domain::RejectionKind {
-        bursar_domain::RejectionKind::Conflict
-    }
-}
-
-fn unwritable(why: &impl ToString) -> Stop {
+pub(super) fn unwritable(why: &impl ToString) -> Stop {
     Stop::Refused(Box::new(Unwritable(why.to_string())))
-}
-
-/// An event that has no JSON form, or personal parts and nobody whose key seals them. No event of the catalogue is like that.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Unwritable(String);
-
-impl Rejection for Unwritable {
-    fn code(&self) -> &'static str {
-        "UNWRITABLE_EVENT"
-    }
-
-    fn kind(&self) -> bursar_domain::RejectionKind {
-        bursar_domain::RejectionKind::Conflict
-    }
 }

@@ -26,20 +26,3 @@ pub async fn remember(pool: &PgPool, name: &str, value: &[u8]) -> Result<(), Sto
 pub async fn recall(pool: &PgPool, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
     Ok(sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name).fetch_optional(pool).await?)
 }
-
-/// Whether `value` is what this database's servers have under `name`. The first to ask decides.
-///
-/// # Errors
-/// [`StoreError`].
-pub async fn agree(pool: &PgPool, name: &str, value: &[u8]) -> Result<bool, StoreError> {
-    sqlx::query!(
-        "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-        name,
-        value
-    )
-    .execute(pool)
-    .await?;
-    let agreed =
-        sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name).fetch_one(pool).await?;
-    Ok(agreed == value)
-}

@@ -215,3 +215,33 @@ impl Rejection for Taken {
         bursar_domain::RejectionKind::Conflict
     }
 }
+
+/// Somebody else appended to the stream first.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the aggregate has changed since it was read")]
+pub(super) struct StaleVersion;
+
+impl Rejection for StaleVersion {
+    fn code(&self) -> &'static str {
+        "STALE_VERSION"
+    }
+
+    fn kind(&self) -> bursar_domain::RejectionKind {
+        bursar_domain::RejectionKind::Conflict
+    }
+}
+
+/// An event that has no JSON form, or personal parts and nobody whose key seals them. No event of the catalogue is like that.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unwritable(pub(super) String);
+
+impl Rejection for Unwritable {
+    fn code(&self) -> &'static str {
+        "UNWRITABLE_EVENT"
+    }
+
+    fn kind(&self) -> bursar_domain::RejectionKind {
+        bursar_domain::RejectionKind::Conflict
+    }
+}

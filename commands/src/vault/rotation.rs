@@ -2,7 +2,7 @@
 
 use bursar_domain::Entropy;
 use bursar_domain::kernel::UserId;
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 
 use super::purpose;
 use super::secrets::UnlockError;
@@ -30,7 +30,8 @@ pub async fn rotate(
     progress: &mut (dyn FnMut(u64, u64) + Send),
 ) -> Result<u64, UnlockError> {
     let (old, new) = (Wrapping::of(old), Wrapping::of(new));
-    let mut transaction = pool.begin().await?;
+    let mut own = pool.acquire().await?.detach();
+    let mut transaction = own.begin().await?;
     sqlx::query!("SELECT position FROM head FOR UPDATE").fetch_one(&mut *transaction).await?;
     let bank_key = sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1 FOR UPDATE", BANK_KEY)
         .fetch_optional(&mut *transaction)

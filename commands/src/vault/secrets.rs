@@ -14,7 +14,7 @@ use crate::keys::{Keys, MasterKey};
 /// What the master key of a bank opens.
 pub struct Secrets {
     /// Tokens, peppers, lookups: derived from the bank's key, which a change of the master key leaves as it is.
-    pub keys: Keys,
+    pub keys: Arc<Keys>,
     /// Personal data.
     pub vault: Arc<Vault>,
 }
@@ -56,5 +56,5 @@ pub async fn unlock(pool: &PgPool, master: &MasterKey, sources: &Sources) -> Res
         sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", BANK_KEY).fetch_one(pool).await?;
     let bank_key = wrapping.unwrap_bank_key(&wrapped).ok_or(UnlockError::ForeignKey)?;
     let vault = Arc::new(Vault::new(master, Arc::clone(&sources.entropy)));
-    Ok(Secrets { keys: Keys::derive(&bank_key), vault })
+    Ok(Secrets { keys: Arc::new(Keys::derive(&bank_key)), vault })
 }

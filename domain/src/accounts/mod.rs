@@ -3,6 +3,7 @@
 mod command;
 mod error;
 mod event;
+mod interest;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use command::{AccountCommand, OpenAccount};
 pub use error::AccountError;
 pub use event::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
+pub use interest::Accrual;
 
 use crate::aggregate::Aggregate;
 use crate::kernel::UserId;

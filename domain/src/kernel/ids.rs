@@ -79,6 +79,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// Where somebody lives or works.
+    AddressId = "addr";
     /// Somebody a customer pays.
     BeneficiaryId = "ben";
     /// A picture of a person that they chose.
@@ -89,6 +91,12 @@ ids! {
     DocumentId = "doc";
     /// Bytes kept outside the log.
     FileId = "file";
+    /// Whom to call when something happens to a customer.
+    ContactId = "ect";
+    /// Where a customer works or worked.
+    EmploymentId = "emp";
+    /// Somebody next of kin to a customer.
+    KinId = "kin";
     /// A person: customer or staff.
     UserId = "usr";
     /// A login and everything refreshed from it.

@@ -8,6 +8,7 @@ mod money;
 mod permission;
 mod personal;
 mod rejection;
+mod rounding;
 mod spelled;
 pub(crate) mod time;
 
@@ -17,12 +18,13 @@ pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, FileId, IdError, MessageId, RecurrenceId,
-    SessionId, TagId, TransactionId, UserId, VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, ContactId, DisputeId, DocumentId, EmploymentId, FileId,
+    IdError, KinId, MessageId, RecurrenceId, SessionId, TagId, TransactionId, UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};
+pub use rounding::{fraction, half_even};
 pub use spelled::{Spelled, Unspelled};
 pub use time::{Clock, Entropy, Sources, add_seconds, micros, midnight, month_start, utc_date, uuid_v7};

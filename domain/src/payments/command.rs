@@ -125,6 +125,10 @@ impl Pay {
         if !self.fits() {
             return Err(PaymentError::WrongAccounts);
         }
+        // What is repeated for somebody who was erased has nowhere to go.
+        if self.outside.as_ref().is_some_and(|outside| !outside.is_readable()) {
+            return Err(PaymentError::PayeeErased);
+        }
         Ok(Completed {
             postings: self.postings(),
             kind: self.kind,

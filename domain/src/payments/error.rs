@@ -14,6 +14,8 @@ crate::rejections! {
         /// Source or destination cannot take part in a payment of this kind.
         WrongAccounts: Unprocessable "WRONG_ACCOUNTS" =
             "these accounts cannot take part in a payment of this kind",
+        /// The number of whoever is to be paid was erased with the payer's data.
+        PayeeErased: Unprocessable "PAYEE_ERASED" = "the number of whoever is to be paid was erased",
         /// Not in this state.
         InvalidState {
             /// The state it is in.

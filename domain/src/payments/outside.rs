@@ -97,6 +97,17 @@ impl Outside {
         }
     }
 
+    /// Whether the number there can be read: not once the person is erased who wrote it down.
+    #[must_use]
+    pub const fn is_readable(&self) -> bool {
+        match self {
+            Self::Bank { account_number: number, .. }
+            | Self::Biller { account_number: number, .. }
+            | Self::Wallet { phone_number: number, .. } => number.get().is_some(),
+            Self::Card { .. } => true,
+        }
+    }
+
     /// The number there, as it is shown to the customer.
     #[must_use]
     pub fn number(&self) -> &str {

@@ -67,6 +67,16 @@ fn cash_comes_in_and_goes_out_over_the_till() {
 }
 
 #[test]
+fn nobody_is_paid_whose_number_was_erased() {
+    let to = |phone_number| {
+        let outside = Some(Outside::Wallet { provider: "OPAY".into(), phone_number });
+        Pay { outside, ..pay(PaymentKind::Mwallet, "1000000008", "bank:settlement.wallet.OPAY:NGN") }.check()
+    };
+    assert!(to("+2348030000001".to_owned().into()).is_ok());
+    assert_eq!(to(crate::Personal::Erased), Err(PaymentError::PayeeErased));
+}
+
+#[test]
 fn a_payment_has_left_until_it_comes_back() {
     let outside = Outside::Bank {
         bank_code: "058152".into(),

@@ -201,3 +201,68 @@ fn a_dataset_is_in_the_order_of_names_and_by_code() {
     let alpha = reference.banks.get("3").unwrap();
     assert_ne!(alpha.processing_time("NG"), alpha.processing_time("GH"));
 }
+
+/// Two countries; a state of the one has a city of its own, and one city is in no state.
+fn places() -> Places {
+    let country = |code: &str, alpha3: &str, name: &str, active: bool| {
+        json!({
+            "country_code": code, "alpha3_code": alpha3, "country_name": name, "phone_code": null,
+            "currency": null, "currency_code": null, "is_active": active, "flag": null,
+        })
+    };
+    let state = |code: &str, name: &str| {
+        json!({
+            "country_code": &code[..2], "state_code": code, "state_name": name, "capital": null, "is_active": true,
+        })
+    };
+    let city = |code: &str, state: Option<&str>, name: &str| {
+        json!({
+            "city_code": code, "state_code": state, "country_code": "NG", "city_name": name,
+            "is_capital": false, "is_active": true,
+        })
+    };
+    let countries = [
+        country("NG", "NGA", "Nigeria", true),
+        country("GH", "GHA", "Ghana", true),
+        country("AQ", "ATA", "Antarctica", false),
+    ];
+    let states = [state("NG-LA", "Lagos"), state("NG-KN", "Kano"), state("GH-AA", "Greater Accra")];
+    let cities = [city("1", Some("NG-LA"), "Ikeja"), city("2", None, "Somewhere")];
+    Places::new(rows(&countries), rows(&states), rows(&cities)).unwrap()
+}
+
+#[test]
+fn a_place_is_found_by_code_or_name_whatever_the_case() {
+    let places = places();
+    for text in ["NG", "ng", "NGA", "nga", "Nigeria", " nigeria "] {
+        assert_eq!(places.country(text).map(|country| &*country.country_code), Some("NG"), "{text}");
+    }
+    for text in ["", "N", "NGAA", "Nigerien", "AQ"] {
+        assert_eq!(places.country(text), None, "{text}");
+    }
+    let nigeria = places.country("NG").unwrap();
+    for text in ["NG-LA", "LA", "la", "Lagos", "LAGOS"] {
+        assert_eq!(places.state(nigeria, text).map(|state| &*state.state_code), Some("NG-LA"), "{text}");
+    }
+    // A state of another country is none of this one's.
+    for text in ["GH-AA", "AA", "Greater Accra", "NG"] {
+        assert_eq!(places.state(nigeria, text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_city_lies_in_the_state_or_without_one_in_the_country() {
+    let places = places();
+    let nigeria = places.country("NG").unwrap();
+    let (lagos, kano) = (places.state(nigeria, "LA"), places.state(nigeria, "KN"));
+    assert!(places.has_city(nigeria, lagos, "ikeja"));
+    assert!(!places.has_city(nigeria, kano, "Ikeja"));
+    assert!(places.has_city(nigeria, None, "Ikeja") && places.has_city(nigeria, None, "Somewhere"));
+    assert!(!places.has_city(places.country("GH").unwrap(), None, "Ikeja"));
+    let dangling = json!({
+        "city_code": "3", "state_code": null, "country_code": "ZZ", "city_name": "Nowhere", "is_capital": false,
+        "is_active": true,
+    });
+    let error = Places::new(Vec::new(), Vec::new(), rows(&[dangling])).unwrap_err();
+    assert_eq!(error.to_string(), "3 names ZZ, which is not there");
+}

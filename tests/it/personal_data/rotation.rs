@@ -7,7 +7,7 @@ use bursar_domain::kernel::UserId;
 use bursar_domain::users::User;
 
 use super::{erase, two};
-use crate::support::process::{bursar, directory, run};
+use crate::support::process::{Server, bursar, directory, run};
 use crate::support::{Bank, master_key};
 
 #[tokio::test]
@@ -53,6 +53,7 @@ async fn a_rotation_wraps_every_key_anew_and_nothing_else_changes() {
     // `close` reads with the key of every test bank.
     let (sources, _) = bursar_api::sources::system();
     rotate(&bank.pool, &new, &master_key(), &*sources.entropy, &mut |_, _| {}).await.unwrap();
+    bank.caught_up().await;
     bank.close().await;
 }
 
@@ -76,7 +77,7 @@ async fn the_command_line_rotates_and_erases() {
     }
     let dir = directory("rotate");
     let data = dir.join("data");
-    let server = crate::support::process::Server::start(&data).await;
+    let server = Server::start_with(&data, |_| {}).await;
     assert_eq!(server.stop().await, 0);
     let old = std::fs::read_to_string(data.join("master.key")).unwrap();
     let on = |arguments: &[&str]| run(bursar(&[arguments, &["--data-dir", data.to_str().unwrap()]].concat()));
@@ -97,7 +98,7 @@ async fn the_command_line_rotates_and_erases() {
     assert!(locked.code == 2 && locked.err.contains("another master key"), "{locked:?}");
     std::fs::write(data.join("master.key"), &new).unwrap();
     // Staff and whom they erase.
-    let server = crate::support::process::Server::start(&data).await;
+    let server = Server::start_with(&data, |_| {}).await;
     let ids = async |email: &str| {
         let login = crate::support::Client::new(server.address).session(email, "cli").await;
         login["userId"].as_str().unwrap().to_owned()

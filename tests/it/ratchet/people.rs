@@ -52,10 +52,9 @@ pub fn picture() -> String {
 }
 
 impl People {
-    pub async fn new(bank: &Bank, ada: &Person, bola: &Person, chidi: &Person, teller: &Person) -> Self {
+    pub async fn new(ada: &Person, bola: &Person, chidi: &Person, teller: &Person) -> Self {
         let holder = holder(teller, 0).await;
         let resent = looked_up(chidi, "Chidi", "Eze", "+2348031000103").await;
-        bank.advance(jiff::SignedDuration::from_secs(61));
         Self {
             next: 1,
             holder,

@@ -52,6 +52,12 @@ pub enum Thing {
     Recurrence,
     Transaction,
     Card,
+    Address,
+    Kin,
+    Employment,
+    Contact,
+    /// A compliance record of any kind.
+    Record,
     User,
     Verification,
     Avatar,
@@ -74,6 +80,10 @@ impl Thing {
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
             Self::Card => "card_0192f0c1a00070008000000000000abc",
+            Self::Address => "addr_0192f0c1a00070008000000000000abc",
+            Self::Kin | Self::Record => "kin_0192f0c1a00070008000000000000abc",
+            Self::Employment => "emp_0192f0c1a00070008000000000000abc",
+            Self::Contact => "ect_0192f0c1a00070008000000000000abc",
             Self::User => "usr_0192f0c1a00070008000000000000abc",
             Self::Verification => "ver_0192f0c1a00070008000000000000abc",
             Self::Avatar => "avt_0192f0c1a00070008000000000000abc",
@@ -102,6 +112,13 @@ impl Thing {
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
+            Self::Address | Self::Kin | Self::Employment | Self::Contact | Self::Record => &[
+                "0",
+                "kin_",
+                "kin_0192F0C1A00070008000000000000ABC",
+                "txn_0192f0c1a00070008000000000000abc",
+                "%00",
+            ],
         }
     }
 }

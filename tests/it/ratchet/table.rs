@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{people, repeat, undoing};
+use super::{compliance, people, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
@@ -29,6 +29,7 @@ pub fn rows() -> Vec<Row> {
         staff(),
         undoing::rows(),
         people::rows(),
+        compliance::rows(),
     ]
     .into_iter()
     .flatten()

@@ -3,11 +3,12 @@
 use bursar_domain::kernel::Permission::DisputeResolve;
 use serde_json::json;
 
+use super::compliance::Held;
 use super::people::People;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
 use crate::messages::tell;
-use crate::support::{Bank, Client, Person};
+use crate::support::{Bank, Client, Person, quiet};
 
 /// A bank in which every operation can succeed once.
 pub struct World {
@@ -34,6 +35,8 @@ pub struct World {
     pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// What Ada says about herself, and what Bola does.
+    pub compliance: (Held, Held),
     /// Somebody whom nobody has asked to erase.
     pub erasable: String,
     /// What the rows about people need.
@@ -43,7 +46,7 @@ pub struct World {
 impl World {
     /// Chidi's savings account is frozen.
     pub async fn new() -> Self {
-        Self::of(Bank::open().await).await
+        Self::of(Bank::configured(quiet()).await).await
     }
 
     /// The same of a bank that is open.
@@ -63,8 +66,9 @@ impl World {
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let compliance = (Held::by(&ada).await, Held::by(&bola).await);
         let erasable = bank.registered("erasable").await.to_string();
-        let people = People::new(&bank, &ada, &bola, &chidi, &teller).await;
+        let people = People::new(&ada, &bola, &chidi, &teller).await;
         Self {
             erasable,
             people,
@@ -82,6 +86,7 @@ impl World {
             bills,
             transactions,
             undoing,
+            compliance,
         }
     }
 

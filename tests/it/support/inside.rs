@@ -14,7 +14,7 @@ use super::client::{Answer, Request};
 pub async fn answer(app: &App, request: Request) -> Answer {
     let response = bursar_api::router(app.clone()).oneshot(request.into_http()).await.unwrap();
     let (parts, body) = response.into_parts();
-    let text = String::from_utf8(to_bytes(body, usize::MAX).await.unwrap().into()).unwrap();
+    let text = String::from_utf8_lossy(&to_bytes(body, usize::MAX).await.unwrap()).into_owned();
     let body = serde_json::from_str(&text).unwrap_or_default();
     Answer { status: parts.status.as_u16(), headers: parts.headers, text, body }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use super::MASTER_KEY;
+
 /// Set in the child: the arguments of `bursar`, one a line.
 const ARGUMENTS: &str = "TEST_BURSAR_ARGUMENTS";
 
@@ -62,12 +64,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a demo bank of six people on `data_dir` and waits until it is ready.
+    /// Starts a demo bank of six people on `data_dir` and waits until it is ready. Unless the directory has a master key,
+    /// it is that of every test bank, so that the test can read what the server wrote.
     pub async fn start(data_dir: &Path) -> Self {
+        let key = data_dir.join("master.key");
+        if !key.exists() {
+            std::fs::create_dir_all(data_dir).unwrap();
+            std::fs::write(key, MASTER_KEY).unwrap();
+        }
         Self::start_with(data_dir, |_| {}).await
     }
 
-    /// As [`start`](Self::start), with something changed about the process.
+    /// As [`start`](Self::start), with something changed about the process; it makes a master key of its own.
     pub async fn start_with(data_dir: &Path, change: impl FnOnce(&mut Command)) -> Self {
         let address = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
         let (listen, data_dir) = (address.to_string(), data_dir.to_str().unwrap());
