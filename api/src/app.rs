@@ -20,7 +20,7 @@ use bursar_commands::sessions::Lifetimes;
 use bursar_commands::verifications::{SendCodes, Verifier};
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::codec::Codec;
-use bursar_domain::kernel::{Sources, Spelled as _};
+use bursar_domain::kernel::{Sources, Spelled as _, uuid_v7};
 use bursar_domain::reference::{Choices, Places, Reference};
 use bursar_domain::verifications::Purpose;
 use bursar_projections::{Freshness, ModelStatus, Projections};
@@ -33,7 +33,7 @@ use tokio::task::JoinHandle;
 
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
-use crate::limits::RateLimits;
+use crate::limits::{RateLimits, Shared};
 use crate::problem::Problem;
 use crate::request::Conditions;
 use crate::sandbox::Sandbox;
@@ -74,7 +74,7 @@ pub struct Parts {
     pub processes: Processes,
     pub metrics: PrometheusHandle,
     projections: Mutex<Option<Projections>>,
-    working: Mutex<Option<(watch::Sender<bool>, JoinHandle<()>)>>,
+    working: Mutex<Option<(watch::Sender<bool>, [JoinHandle<()>; 2])>>,
 }
 
 /// What the outside world provides.
@@ -151,13 +151,16 @@ impl App {
         let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), outside::policies(&config.codes));
         let processes = processes(&config, &journal, &keys, &rails, &messenger);
         let (stop, stopped) = watch::channel(false);
-        let working = processes.start(stopped);
+        let shared = Shared { pool: pool.clone(), keys: keys.counters(), clock: Arc::clone(&sources.clock) };
+        let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
+        let name = uuid_v7(&sources).as_simple().to_string();
+        let working = [processes.start(stopped.clone()), limits.start(name, stopped)];
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
-            guard: LoginGuard::default(),
             verifier,
-            limits: RateLimits::new(&config.limits, Instant::now()),
+            guard: LoginGuard::new(shared),
+            limits,
             written,
             reference: &lookup.reference,
             places: &lookup.places,
@@ -227,8 +230,10 @@ impl App {
         let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, working)) = working {
             stop.send_replace(true);
-            if working.await.is_err() {
-                tracing::error!("the processes did not stop cleanly");
+            for task in working {
+                if task.await.is_err() {
+                    tracing::error!("the processes did not stop cleanly");
+                }
             }
         }
         self.journal.close().await;

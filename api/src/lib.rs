@@ -14,7 +14,7 @@
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
-//! | [`cli`] | the command line: serve, demo, migrate, projections, payments, audit, bench |
+//! | [`cli`] | the command line: serve, demo, migrate, projections, payments, staff, audit, bench |
 
 pub mod accounts;
 pub mod answer;
@@ -39,7 +39,9 @@ pub mod openapi;
 pub mod operations;
 mod outside;
 mod paging;
+pub mod passwords;
 pub mod payments;
+pub mod permissions;
 pub mod postgres;
 pub mod problem;
 pub mod products;

@@ -2,12 +2,12 @@
 
 use axum::Json;
 use axum::extract::{FromRequest as _, Request, State};
-use bursar_commands::sessions::{self, Exchange, Login};
+use bursar_commands::sessions::{self, Exchange, InvalidCredentials, Login};
 use bursar_commands::{passwords::Password, users};
 use bursar_domain::kernel::{Permission, SessionId};
 use bursar_domain::sessions::{Issued, SessionError, SessionEvent, Started};
 use bursar_domain::users::User;
-use bursar_domain::{Event, Recorded};
+use bursar_domain::{Event, Recorded, Rejection as _};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -154,10 +154,9 @@ async fn login(
     let Submission { body, sent } = submission;
     app.admit_client(&sent.headers)?;
     let username = users::normalised_email(&body.username.0);
-    let (scope, now) = (&sent.scope, sent.scope.started());
-    scope.limit(app.limits.login(scope.address(), &username, now))?;
+    sent.scope.limit(app.limits.login(sent.scope.address(), &username).await?)?;
     let device: String = body.device_info.device_id.into();
-    let attempt = app.guard.attempt(&username, &device, now)?;
+    let attempt = app.guard.attempt(&username, &device).await?;
     let context = sent.anonymous(&app, &username);
     let login = Login {
         username,
@@ -168,9 +167,9 @@ async fn login(
     let outcome =
         sessions::login(&app.journal, &app.keys, &app.passwords, app.lifetimes(), context, login).await;
     match &outcome {
-        Ok(_) => attempt.succeeded(),
-        Err(error) if error.code() == Some("INVALID_CREDENTIALS") => drop(attempt),
-        Err(_) => attempt.void(),
+        Ok(_) => attempt.succeeded().await,
+        Err(error) if error.code() == Some(InvalidCredentials.code()) => drop(attempt),
+        Err(_) => attempt.void().await,
     }
     let committed = outcome?;
     let (recorded, started) = committed.events.first().and_then(started).ok_or_else(Problem::internal)?;
@@ -207,7 +206,7 @@ async fn refresh_token(
     app.admit_client(&sent.headers)?;
     let token = app.keys.read_refresh_token(&body.refresh_token.0);
     let name = token.as_ref().map(|token| token.session.to_string()).unwrap_or_default();
-    sent.scope.limit(app.limits.login(sent.scope.address(), &name, sent.scope.started()))?;
+    sent.scope.limit(app.limits.login(sent.scope.address(), &name).await?)?;
     let token = token.ok_or_else(invalid_token)?;
     let context = sent.anonymous(&app, &name);
     let exchange = sessions::refresh(&app.journal, &app.keys, context, &token, body.device_id.into()).await?;

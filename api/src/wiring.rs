@@ -64,7 +64,14 @@ pub struct Wired {
 /// # Errors
 /// [`WiringError`], each with its remedy.
 pub async fn wire(config: &Config) -> Result<Wired, WiringError> {
-    let database = Database::open(config).await?;
+    wire_on(config, Database::open(config).await?).await
+}
+
+/// Finds the keys of a database that is open.
+///
+/// # Errors
+/// [`WiringError`], each with its remedy.
+pub async fn wire_on(config: &Config, database: Database) -> Result<Wired, WiringError> {
     let (sources, clock) = sources::system();
     let master_key = master_key(config, &*sources.entropy)?;
     // Tokens, e-mail claims and idempotency keys of one server must mean the same to the next.

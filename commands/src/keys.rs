@@ -10,6 +10,7 @@ use bursar_domain::kernel::{SessionId, UserId, VerificationId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
+use crate::journal::counters::CounterKey;
 
 /// 32 secret bytes that everything else is derived from. Lose them and every token, key and pepper is lost.
 #[derive(Clone)]
@@ -58,6 +59,25 @@ pub struct Keys {
     card: hmac::Key,
     code: hmac::Key,
     reset: hmac::Key,
+    counter: hmac::Key,
+}
+
+/// Names the counters that all servers share. No `Debug`.
+#[derive(Clone)]
+pub struct CounterKeys(hmac::Key);
+
+impl CounterKeys {
+    /// What a counter is kept under: which one, and whose.
+    #[must_use]
+    pub fn of(&self, parts: &[&str]) -> CounterKey {
+        let mut counter = hmac::Context::with_key(&self.0);
+        for part in parts {
+            // The lengths keep the parts apart, whatever is in them.
+            counter.update(&part.len().to_be_bytes());
+            counter.update(part.as_bytes());
+        }
+        first_half(counter.sign().as_ref())
+    }
 }
 
 impl Keys {
@@ -75,6 +95,7 @@ impl Keys {
             card: key(b"card number"),
             code: key(b"verification code"),
             reset: key(b"password reset token"),
+            counter: key(b"counter"),
         }
     }
 
@@ -116,6 +137,12 @@ impl Keys {
             key: first_half(scope.sign().as_ref()),
             fingerprint: first_half(request.sign().as_ref()),
         }
+    }
+
+    /// Names the counters that all servers share.
+    #[must_use]
+    pub fn counters(&self) -> CounterKeys {
+        CounterKeys(self.counter.clone())
     }
 
     /// Tells whether two servers have the same master key, and nothing else about it.

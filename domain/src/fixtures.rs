@@ -16,9 +16,9 @@ use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::recurrences::{self, PauseReason, RecurrenceEvent};
-use crate::sessions::{EndReason, Issued, SessionEvent, Started};
+use crate::sessions::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
-use crate::users::{Registered, UserEvent};
+use crate::users::{Registered, SessionsEndReason, SessionsEnded, UserEvent};
 use crate::verifications::{self, Purpose, VerificationsEvent};
 use crate::{Event, Kind, StreamId};
 
@@ -286,6 +286,13 @@ fn samples() -> Vec<Event> {
         first: issued(),
         absolute_expires_at: at(),
         refresh_seconds: 86_400,
+        epoch: 0,
+        awaits: None,
+    };
+    let half_open = Started {
+        epoch: 2,
+        awaits: Some(SecondFactor { expires_at: at(), remember_me: true }),
+        ..started.clone()
     };
     vec![
         AccountEvent::Opened(Box::new(opened())).into(),
@@ -330,6 +337,7 @@ fn samples() -> Vec<Event> {
         RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
         RecurrenceEvent::Cancelled.into(),
         SessionEvent::Started(Box::new(started)).into(),
+        SessionEvent::Started(Box::new(half_open)).into(),
         SessionEvent::Refreshed(issued()).into(),
         SessionEvent::Reissued(issued()).into(),
         SessionEvent::Ended { reason: EndReason::TokenReused }.into(),
@@ -349,6 +357,13 @@ fn samples() -> Vec<Event> {
         VerificationsEvent::Issued(Box::new(code)).into(),
         UserEvent::PasswordSet { hash: Personal::new("$argon2id$...".into()) }.into(),
         UserEvent::PermissionsGranted { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
+        UserEvent::PermissionsRevoked { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
+        UserEvent::SessionsEnded(SessionsEnded {
+            reason: SessionsEndReason::PasswordChanged,
+            except: Some("ses_0192f0c1a0007000800000000000000f".parse().unwrap()),
+            sessions: 2,
+        })
+        .into(),
     ]
 }
 

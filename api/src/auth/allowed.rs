@@ -53,6 +53,14 @@ impl Grant for KycVerify {
     const PERMISSION: Permission = Permission::KycVerify;
 }
 
+/// Staff who say what staff may do.
+#[derive(Debug, Clone, Copy)]
+pub struct StaffAdmin;
+
+impl Grant for StaffAdmin {
+    const PERMISSION: Permission = Permission::StaffAdmin;
+}
+
 /// Staff at a till.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountOps;

@@ -143,7 +143,7 @@ fn a_remembered_token_dies_with_its_session() {
     let (cache, sessions) = (Verified::new(100), Sessions::default());
     let hash = Verified::hash(&token());
     let claims = tokens().verify(&token()).unwrap();
-    cache.put(hash, Caller::new(claims, sessions.watch(session())), at(NOW));
+    cache.put(hash, Caller::new(claims, sessions.watch(session(), user())), at(NOW));
     assert_eq!(cache.get(&hash, at(NOW)).map(|caller| caller.user()), Some(user()));
     sessions.recorded(&[ended("ses_0192f0c1a0007000800000000000000c".parse().unwrap())]);
     assert!(cache.get(&hash, at(NOW)).is_some(), "another session's end");

@@ -7,6 +7,7 @@ mod payments;
 mod progress;
 mod projections;
 mod serve;
+mod staff;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -72,6 +73,9 @@ enum Command {
     /// Payments, for other systems
     #[command(subcommand)]
     Payments(payments::Command),
+    /// People who may do more than a customer: name them, give and take back permissions
+    #[command(subcommand)]
+    Staff(staff::Command),
     /// Print every setting with its default, as a commented bursar.toml
     Config,
     /// Measure this machine: transfers a second in process and over HTTP, rebuild, replay
@@ -120,6 +124,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,
+        Command::Staff(command) => staff::run(&config, command).await,
         Command::Config => {
             print!("{}", crate::config::reference());
             Ok(ExitCode::SUCCESS)

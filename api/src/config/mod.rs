@@ -128,6 +128,8 @@ section! {
         logins_per_minute: u32 = 5,
         /// Logins and refreshes a minute and address, whatever the user name.
         logins_per_address_per_minute: u32 = 60,
+        /// Lookups of other people's data a minute and caller.
+        lookups_per_minute: u32 = 5,
     }
 }
 

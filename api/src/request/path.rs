@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::kernel::{
-    BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId,
+    BeneficiaryId, CardId, DisputeId, MessageId, RecurrenceId, TagId, TransactionId, UserId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -84,4 +84,5 @@ segments! {
     StateCode: "stateCode" = "state",
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
+    UserId: "userId" = "user",
 }

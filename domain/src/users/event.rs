@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Person;
 use crate::aggregate::{AggregateEvent, names};
-use crate::kernel::{Permission, Personal};
+use crate::kernel::{Permission, Personal, SessionId};
 
 /// Events of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,37 @@ pub enum UserEvent {
         /// Which.
         permissions: BTreeSet<Permission>,
     },
+    /// Staff permissions were taken back.
+    PermissionsRevoked {
+        /// Which.
+        permissions: BTreeSet<Permission>,
+    },
+    /// Every session that began before is over, but one.
+    SessionsEnded(SessionsEnded),
+}
+
+/// Sessions that ended together: a new epoch begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionsEnded {
+    /// Why.
+    pub reason: SessionsEndReason,
+    /// The one that goes on: the session of whoever asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub except: Option<SessionId>,
+    /// How many there were, as far as the read side knew.
+    pub sessions: u32,
+}
+
+crate::spelled! {
+    /// Why all sessions of a user ended.
+    pub enum SessionsEndReason {
+        /// They changed their password.
+        PasswordChanged = "PASSWORD_CHANGED",
+        /// Their password was set anew, without the old one.
+        PasswordReset = "PASSWORD_RESET",
+        /// They may do less than before.
+        PermissionsRevoked = "PERMISSIONS_REVOKED",
+    }
 }
 
 /// Who registered.
@@ -58,6 +89,8 @@ impl Registered {
             phone_number: self.phone_number.clone(),
             password_hash: None,
             staff_permissions: BTreeSet::new(),
+            epoch: 0,
+            kept: None,
         }
     }
 }
@@ -68,5 +101,7 @@ impl AggregateEvent for UserEvent {
         Activated = "user.activated",
         PasswordSet = "user.password_set",
         PermissionsGranted = "user.permissions_granted",
+        PermissionsRevoked = "user.permissions_revoked",
+        SessionsEnded = "user.sessions_ended",
     }
 }

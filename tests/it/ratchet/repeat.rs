@@ -1,5 +1,9 @@
 //! The operations of the ratchet for other tests: each can succeed again and again.
 
+use bursar_commands::Context;
+use bursar_commands::passwords::Password;
+use bursar_commands::users::{self, StaffChange};
+use bursar_domain::kernel::Permission;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -7,7 +11,7 @@ use serde_json::json;
 use super::row::Row;
 use super::world::{CARD, World, calls, keeps};
 use crate::messages::tell;
-use crate::support::client::Request;
+use crate::support::client::{PASSWORD, Request};
 
 /// Undoes what keeps an operation from succeeding once more.
 pub type Ready = fn(&mut World) -> BoxFuture<'_, ()>;
@@ -118,6 +122,32 @@ pub fn one_tag(world: &mut World) -> BoxFuture<'_, ()> {
     async {
         no_tags(world).await;
         world.tags.0 = calls(&world.ada).await;
+    }
+    .boxed()
+}
+
+/// What the auditor changes their password to.
+pub const NEW_PASSWORD: &str = "another-password-2026";
+
+/// The auditor has the password of all the demo's people.
+pub fn old_password(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        let app = &world.bank.app;
+        let (user, old) =
+            (world.bank.user("auditor@example.com").await, Password::typed(PASSWORD.to_owned()));
+        users::set_password(&app.journal, &app.passwords, Context::default(), user, old).await.unwrap();
+    }
+    .boxed()
+}
+
+/// The recruit is no staff.
+pub fn no_permission(world: &mut World) -> BoxFuture<'_, ()> {
+    let change = StaffChange { revoke: [Permission::KycVerify].into(), ..StaffChange::default() };
+    let recruit = world.recruit.parse().unwrap();
+    async move {
+        drop(
+            users::change_staff(&world.bank.app.journal, Context::default(), recruit, change).await.unwrap(),
+        );
     }
     .boxed()
 }

@@ -52,6 +52,7 @@ pub enum Thing {
     Recurrence,
     Transaction,
     Card,
+    User,
 }
 
 impl Thing {
@@ -70,6 +71,7 @@ impl Thing {
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
             Self::Card => "card_0192f0c1a00070008000000000000abc",
+            Self::User => "usr_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -90,6 +92,7 @@ impl Thing {
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
+            Self::User => &["0", "usr_", "usr_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::AccountOps;
+use bursar_domain::kernel::Permission::{AccountOps, ManageProfile, StaffAdmin};
 use reqwest::Method;
 use serde_json::json;
 
@@ -9,6 +9,7 @@ use super::world::World;
 use super::{repeat, undoing};
 use crate::support::client::PASSWORD;
 
+const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
 
 /// Every operation.
@@ -71,6 +72,13 @@ fn sessions() -> Vec<Row> {
             |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
         )
         .after(repeat::new_session),
+        post(
+            "/v1/users/password/change",
+            Access::Needs(ManageProfile),
+            Names::Nothing,
+            |_, _| json!({"currentPassword": PASSWORD, "newPassword": repeat::NEW_PASSWORD, "confirmPassword": repeat::NEW_PASSWORD}),
+        )
+        .after(repeat::old_password),
     ]
 }
 
@@ -340,6 +348,20 @@ fn staff() -> Vec<Row> {
             own: |world| &world.chidi.savings,
             ready: repeat::frozen,
             ..post("/v1/staff/accounts/{accountNo}/unfreeze", teller, any_account, reason)
+        },
+        Row {
+            own: |world| &world.recruit,
+            ..get(PERMISSIONS, Access::Needs(StaffAdmin), Names::Anybodys(Thing::User))
+        },
+        Row {
+            own: |world| &world.recruit,
+            ready: repeat::no_permission,
+            ..post(
+                PERMISSIONS,
+                Access::Needs(StaffAdmin),
+                Names::Anybodys(Thing::User),
+                |_, _| json!({"grant": ["KYC_VERIFY"], "revoke": ["AUDIT_READ"]}),
+            )
         },
     ]
 }

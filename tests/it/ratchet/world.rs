@@ -1,6 +1,8 @@
 //! The bank that the operations of the ratchet are tried in.
 
-use bursar_domain::kernel::Permission::DisputeResolve;
+use bursar_commands::{Context, users};
+use bursar_domain::kernel::Permission::{DisputeResolve, StaffAdmin};
+use bursar_domain::users::RegisterUser;
 use serde_json::json;
 
 use super::row::{Access, Names, Row};
@@ -33,6 +35,10 @@ pub struct World {
     pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// Whoever changes their password.
+    pub auditor: Person,
+    /// Whoever has no login, and is given permissions.
+    pub recruit: String,
 }
 
 impl World {
@@ -58,7 +64,11 @@ impl World {
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let auditor = bank.person("auditor@example.com").await;
+        let recruit = registers(&bank).await;
         Self {
+            auditor,
+            recruit,
             bank,
             ada,
             bola,
@@ -80,11 +90,30 @@ impl World {
     pub fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
-            (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
+            _ if row.path.starts_with("/v1/users/password") => self.auditor.client.clone(),
+            (Access::Needs(DisputeResolve | StaffAdmin), _) => self.approver.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }
     }
+}
+
+/// Somebody new, who has no password.
+async fn registers(bank: &Bank) -> String {
+    let person = RegisterUser {
+        first_name: "Dayo".into(),
+        last_name: "Recruit".into(),
+        email: "recruit@example.com".into(),
+        phone_number: "+2348039999999".into(),
+        date_of_birth: jiff::civil::date(1990, 1, 1),
+        country_code: "NG".into(),
+        preferred_language: None,
+    };
+    let (journal, keys) = (&bank.app.journal, &bank.app.keys);
+    let registered = users::register(journal, keys, Context::default(), person).await.unwrap();
+    let id = registered.events[0].stream.id.to_string();
+    users::activate(journal, Context::default(), id.parse().unwrap()).await.unwrap();
+    id
 }
 
 /// Puts `payee` into somebody's list.

@@ -24,6 +24,7 @@ use bursar_commands::{Context, Unit, users};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::{Issued, SessionCommand, Started};
+use bursar_domain::users::User;
 use jiff::SignedDuration;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -163,6 +164,7 @@ impl Bank {
         let sources = self.app.journal.sources();
         let (id, now) = (SessionId::mint(sources), sources.clock.now());
         let ends = now + SignedDuration::from_hours(24);
+        let (holder, _) = self.app.journal.load::<User>(&user.to_string()).await.unwrap();
         let started = Started {
             user_id: user,
             device_id: "test-device".to_owned(),
@@ -176,6 +178,8 @@ impl Bank {
             },
             absolute_expires_at: ends,
             refresh_seconds: 24 * 60 * 60,
+            epoch: holder.epoch(),
+            awaits: None,
         };
         let start = SessionCommand::Start(Box::new(started));
         self.app.journal.submit(Unit::new(Context::default()).create(id, start)).await.unwrap();
