@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
 use bursar_commands::cards::EndBlocks;
+use bursar_commands::certificates::Certificates;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::{Keys, MasterKey};
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
+use bursar_commands::mfa::SecondFactors;
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::processes::{Processes, Task};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
-use bursar_commands::sessions::Lifetimes;
+use bursar_commands::resets::SendReset;
+use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::verifications::{SendCodes, Verifier};
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::codec::Codec;
@@ -31,6 +34,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::auth::proof::TrustAnchor;
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
 use crate::limits::{RateLimits, Shared};
@@ -54,6 +58,8 @@ pub struct Parts {
     pub journal: Journal,
     pub keys: Arc<Keys>,
     pub verifier: Verifier,
+    pub factors: Factors,
+    pub devices: Devices,
     pub passwords: Passwords,
     pub auth: Auth,
     pub guard: LoginGuard,
@@ -77,6 +83,15 @@ pub struct Parts {
     working: Mutex<Option<(watch::Sender<bool>, [JoinHandle<()>; 2])>>,
 }
 
+/// Who vouches for devices, and what is known of their certificates.
+#[allow(missing_docs, reason = "each type says what it is")]
+#[derive(Clone)]
+pub struct Devices {
+    pub certificates: Arc<dyn Certificates>,
+    /// Without one, no device is admitted.
+    pub anchor: Option<TrustAnchor>,
+}
+
 /// What the outside world provides.
 pub struct Wiring {
     /// Connections whose `search_path` is `journal, read, reference`, migrated.
@@ -89,6 +104,8 @@ pub struct Wiring {
     pub master_key: MasterKey,
     /// Reads and writes events; the same one everywhere.
     pub codec: Arc<Codec>,
+    /// Who vouches for devices.
+    pub devices: Devices,
 }
 
 /// Why the server did not start.
@@ -127,7 +144,7 @@ impl App {
     /// # Errors
     /// [`StartError`].
     pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
-        let Wiring { pool, sources, clock, master_key, codec } = wiring;
+        let Wiring { pool, sources, clock, master_key, codec, devices } = wiring;
         let lookup = embedded()?;
         let options = JournalOptions {
             queue: config.journal.queue,
@@ -149,7 +166,9 @@ impl App {
         let rails = rails(&config);
         let messenger = outside::messenger(&config, sandbox.as_ref())?;
         let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), outside::policies(&config.codes));
-        let processes = processes(&config, &journal, &keys, &rails, &messenger);
+        let second = SecondFactors::new(journal.clone(), Arc::clone(&keys), verifier.clone());
+        let factors = Factors { second, on_new_device: config.auth.mfa_on_new_device };
+        let processes = processes(&config, &journal, &keys, &rails, &messenger, &verifier);
         let (stop, stopped) = watch::channel(false);
         let shared = Shared { pool: pool.clone(), keys: keys.counters(), clock: Arc::clone(&sources.clock) };
         let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
@@ -159,6 +178,8 @@ impl App {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
             verifier,
+            factors,
+            devices,
             guard: LoginGuard::new(shared),
             limits,
             written,
@@ -222,6 +243,7 @@ impl App {
             refresh: auth.refresh_seconds,
             remembered: auth.remembered_seconds,
             absolute: auth.absolute_seconds,
+            pending: auth.mfa_seconds,
         }
     }
 
@@ -256,11 +278,13 @@ fn processes(
     keys: &Arc<Keys>,
     rails: &Rails,
     messenger: &Arc<dyn Messenger>,
+    verifier: &Verifier,
 ) -> Processes {
     let mut tasks: Vec<Box<dyn Task>> = vec![
         Box::new(ExecuteRecurrences::new(journal.clone())),
         Box::new(EndBlocks::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
+        Box::new(SendReset::new(journal.clone(), verifier.clone())),
     ];
     // Without a rail, payments on their way wait for a server that has one.
     if let Some(rail) = rails {

@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, datasets, messages, openapi, operations, passwords,
-    payments, permissions, products, sandbox, sessions, staff, tags, transactions,
+    accounts, banks, beneficiaries, billers, cards, certificates, datasets, messages, mfa, openapi,
+    operations, passwords, payments, permissions, products, sandbox, sessions, staff, tags, transactions,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -28,6 +28,8 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(datasets::routes())
         .merge(messages::routes())
         .merge(products::routes())
+        .merge(certificates::routes())
+        .merge(mfa::routes())
         .merge(passwords::routes())
         .merge(permissions::routes())
         .merge(staff::routes())

@@ -5,12 +5,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use bursar_commands::certificates::NoDevices;
 use bursar_commands::journal::{StoreError, agree};
 use bursar_commands::keys::{Keys, MasterKey};
 use bursar_domain::Entropy;
 use bursar_domain::codec::Codec;
 
-use crate::app::Wiring;
+use crate::app::{Devices, Wiring};
+use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::config::Config;
 use crate::database::{Database, DatabaseError};
 use crate::sandbox;
@@ -35,6 +37,14 @@ pub enum WiringError {
         path: String,
         /// Why not.
         source: std::io::Error,
+    },
+    /// The authority that signs devices cannot be read.
+    #[error("auth.device_authority, {path}: {reason}")]
+    Authority {
+        /// Its path.
+        path: String,
+        /// Why not.
+        reason: String,
     },
     /// What is there is not a key.
     #[error(
@@ -87,8 +97,17 @@ pub async fn wire_on(config: &Config, database: Database) -> Result<Wired, Wirin
         clock: Arc::clone(&clock),
         master_key,
         codec: Arc::new(Codec::default()),
+        devices: Devices { certificates: Arc::new(NoDevices), anchor: authority(config)? },
     };
     Ok(Wired { database, wiring, clock })
+}
+
+/// The authority that signs devices, if one is configured.
+fn authority(config: &Config) -> Result<Option<TrustAnchor>, WiringError> {
+    let Some(path) = &config.auth.device_authority else { return Ok(None) };
+    let failed = |reason: String| WiringError::Authority { path: path.display().to_string(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    TrustAnchor::parse(&text).map(Some).map_err(|error: NoAuthority| failed(error.to_string()))
 }
 
 /// The configured key, or the one in the data directory, which is made on the first start.

@@ -9,6 +9,7 @@ use bursar_domain::{Rejection, RejectionKind};
 use crate::keys::Keys;
 use crate::owned::CommandError;
 use crate::passwords::{Password, Passwords};
+use crate::resets;
 use crate::sessions::{self, Ending};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -115,7 +116,8 @@ pub async fn change_password(
         sessions: change.others,
     };
     let unit = Unit::new(context).step(user_id, UserCommand::SetPassword { hash });
-    Ok(journal.submit(sessions::end_all(unit, user_id, &user, ending)).await?)
+    let unit = resets::told(sessions::end_all(unit, user_id, &user, ending), journal, user_id);
+    Ok(journal.submit(unit).await?)
 }
 
 /// The password that should have been the current one is not.

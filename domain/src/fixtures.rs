@@ -13,9 +13,11 @@ use crate::kernel::{
 };
 use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
+use crate::mfa::{MfaEvent, Passed};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::recurrences::{self, PauseReason, RecurrenceEvent};
+use crate::resets::{Requested, ResetsEvent};
 use crate::sessions::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
 use crate::users::{Registered, SessionsEndReason, SessionsEnded, UserEvent};
@@ -24,6 +26,14 @@ use crate::{Event, Kind, StreamId};
 
 fn user() -> crate::kernel::UserId {
     "usr_0192f0c1a0007000800000000000000a".parse().unwrap()
+}
+
+fn session() -> crate::kernel::SessionId {
+    "ses_0192f0c1a0007000800000000000000f".parse().unwrap()
+}
+
+fn enrolment() -> crate::kernel::EnrolmentId {
+    "enr_0192f0c1a00070008000000000000010".parse().unwrap()
 }
 
 fn at() -> jiff::Timestamp {
@@ -336,6 +346,14 @@ fn samples() -> Vec<Event> {
         RecurrenceEvent::Paused { reason: PauseReason::Failures }.into(),
         RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
         RecurrenceEvent::Cancelled.into(),
+        MfaEvent::TotpEnrolled { id: enrolment() }.into(),
+        MfaEvent::TotpConfirmed { id: enrolment(), step: 58_000_000 }.into(),
+        MfaEvent::TotpRemoved.into(),
+        MfaEvent::SmsEnrolled.into(),
+        MfaEvent::SmsRemoved.into(),
+        MfaEvent::Tried { session: session(), at: at() }.into(),
+        MfaEvent::Passed(Passed { step: Some(58_000_001), device: "ab".repeat(32) }).into(),
+        ResetsEvent::Requested(Requested { user: Some(user()), at: at(), expires_at: at() }).into(),
         SessionEvent::Started(Box::new(started)).into(),
         SessionEvent::Started(Box::new(half_open)).into(),
         SessionEvent::Refreshed(issued()).into(),
@@ -360,7 +378,7 @@ fn samples() -> Vec<Event> {
         UserEvent::PermissionsRevoked { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
         UserEvent::SessionsEnded(SessionsEnded {
             reason: SessionsEndReason::PasswordChanged,
-            except: Some("ses_0192f0c1a0007000800000000000000f".parse().unwrap()),
+            except: Some(session()),
             sessions: 2,
         })
         .into(),

@@ -30,7 +30,7 @@ async fn dropped_everywhere(
     for polls in 1..MOST_POLLS {
         (row.ready)(world).await;
         let app = server().await;
-        let before = world.bank.events().await;
+        let before = world.bank.done().await;
         let key = format!("dropped-{polls}");
         faults.delay_statements(Duration::from_millis(1));
         let dropped = polled(answer(&app, row.good_request(world).key(&key)), polls).await;
@@ -38,7 +38,7 @@ async fn dropped_everywhere(
         // It may be on its way to the log. Whatever became of it, it is carried out once.
         let again = answer(&app, row.good_request(world).key(&key)).await;
         assert!(again.status < 300, "{row} after {polls} polls: {}", again.text);
-        assert_eq!(world.bank.events().await - before, expected, "{row} after {polls} polls");
+        assert_eq!(world.bank.done().await - before, expected, "{row} after {polls} polls");
         none(&pool_violations(&app.pool).await);
         if !Arc::ptr_eq(&app.written, &world.bank.app.written) {
             app.close().await;

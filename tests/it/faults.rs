@@ -161,7 +161,7 @@ async fn with_a_failure(
 ) -> (bool, bool) {
     let Failure { faults, n, sqlstate } = failure;
     let what = format!("{row}, {sqlstate} at statement {n}");
-    let before = world.bank.events().await;
+    let before = world.bank.done().await;
     let ask = || answer(app, row.good_request(world).key(&what));
     let failures = faults.failures.load(Ordering::SeqCst);
     faults.fail_at_statement(n, sqlstate);
@@ -170,7 +170,7 @@ async fn with_a_failure(
     let refused = first.status == 503;
     if refused {
         assert_ne!(first.header("retry-after"), "", "{what}");
-        let trace = world.bank.events().await - before;
+        let trace = world.bank.done().await - before;
         // A login looks the person up for its answer when the session has begun: all of it, then.
         let whole = row.path.ends_with("/login") && trace == expected;
         assert!(trace == 0 || whole, "{what}: refused, with a trace");
@@ -179,7 +179,7 @@ async fn with_a_failure(
     }
     let again = ask().await;
     assert!(again.status < 300, "{what}: {}", again.text);
-    assert_eq!(world.bank.events().await - before, expected, "{what}");
+    assert_eq!(world.bank.done().await - before, expected, "{what}");
     (faults.failures.load(Ordering::SeqCst) > failures, refused)
 }
 

@@ -45,6 +45,14 @@ impl Attempt<'_> {
 }
 
 impl LoginGuard {
+    /// Forgives the failures under a name, on whichever devices: it was proven otherwise who they are.
+    pub async fn forgive(&self, username: &str) {
+        let key = self.0.keys.of(&["guess", username]);
+        if let Err(error) = counters::forgive(&self.0.pool, [key, key]).await {
+            tracing::warn!(%error, "failed logins cannot be forgiven");
+        }
+    }
+
     /// A guard that counts there.
     #[must_use]
     pub const fn new(shared: Shared) -> Self {

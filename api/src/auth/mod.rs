@@ -10,6 +10,7 @@
 mod allowed;
 mod cache;
 mod guard;
+pub mod proof;
 mod sessions;
 #[cfg(test)]
 mod tests;
@@ -27,8 +28,8 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, ReadAccount, StaffAdmin, WriteTransactions,
-    permit,
+    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, MfaVerify, ReadAccount, StaffAdmin,
+    WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

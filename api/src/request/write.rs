@@ -100,6 +100,20 @@ impl Sent {
         self.scoped(app, "", scope)
     }
 
+    /// The body, byte for byte.
+    #[must_use]
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// The context when the request has a key of its own, which `scope` keeps apart; the header's is passed over.
+    #[must_use]
+    pub fn keyed(&self, app: &App, scope: &str, key: &str) -> Context {
+        let mut context = self.scoped(app, "", scope);
+        context.idempotency = Some(app.keys.idempotency(scope, self.method, &self.path, key, &self.raw));
+        context
+    }
+
     fn scoped(&self, app: &App, actor: &str, scope: &str) -> Context {
         let hashed = |key: &String| app.keys.idempotency(scope, self.method, &self.path, key, &self.raw);
         Context {

@@ -15,8 +15,8 @@ pub(crate) use account_number::luhn_check_digit;
 pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use ids::{
-    BeneficiaryId, CardId, DisputeId, IdError, MessageId, RecurrenceId, SessionId, TagId, TransactionId,
-    UserId, VerificationId,
+    BeneficiaryId, CardId, DisputeId, EnrolmentId, IdError, MessageId, RecurrenceId, SessionId, TagId,
+    TransactionId, UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;

@@ -11,11 +11,6 @@ pub enum SessionCommand {
     Start(Box<Started>),
     /// Trade a refresh token for the next pair.
     Refresh(Box<Refresh>),
-    /// Refused unless it waits for a second factor. Has no event.
-    Await {
-        /// Now.
-        at: Timestamp,
-    },
     /// The second factor was given. Refused unless it waits for one.
     Complete {
         /// Now.

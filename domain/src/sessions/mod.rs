@@ -54,7 +54,6 @@ impl Aggregate for Session {
         match (self, command) {
             (Self::Absent, SessionCommand::Start(started)) => Ok(vec![SessionEvent::Started(started)]),
             (Self::Live(live), SessionCommand::Refresh(refresh)) => live.refresh(*refresh).map(|e| vec![e]),
-            (Self::Live(live), SessionCommand::Await { at }) => live.awaits(at).map(|()| Vec::new()),
             (Self::Live(live), SessionCommand::Complete { at }) => {
                 live.awaits(at).map(|()| vec![SessionEvent::Ended { reason: EndReason::Completed }])
             }
@@ -62,10 +61,7 @@ impl Aggregate for Session {
             // Ending what has ended is what was wanted.
             (Self::Ended(_), SessionCommand::End { .. }) => Ok(Vec::new()),
             (Self::Live(_) | Self::Ended(_), SessionCommand::Start(_))
-            | (
-                Self::Absent | Self::Ended(_),
-                SessionCommand::Refresh(_) | SessionCommand::Await { .. } | SessionCommand::Complete { .. },
-            )
+            | (Self::Absent | Self::Ended(_), SessionCommand::Refresh(_) | SessionCommand::Complete { .. })
             | (Self::Absent, SessionCommand::End { .. }) => Err(SessionError::InvalidToken),
         }
     }

@@ -121,12 +121,8 @@ fn ending_twice_is_ending_once() {
 #[test]
 fn a_second_factor_is_given_once_and_in_time() {
     let complete = |seconds| SessionCommand::Complete { at: at(seconds) };
-    given::<Session>(&[half_open()]).when(SessionCommand::Await { at: at(299) }).then(&[]);
     given::<Session>(&[half_open()]).when(complete(299)).then(&[ended(EndReason::Completed)]);
     given::<Session>(&[half_open()]).when(complete(300)).then_refused("INVALID_TOKEN");
-    given::<Session>(&[half_open()])
-        .when(SessionCommand::Await { at: at(300) })
-        .then_refused("INVALID_TOKEN");
     given::<Session>(&[half_open(), ended(EndReason::Completed)])
         .when(complete(1))
         .then_refused("INVALID_TOKEN");

@@ -3,6 +3,7 @@
 //! A new route without a row in [`table`] fails [`rows_routes_and_document_are_one_set`]; the row then brings it under
 //! every other test of this file.
 
+mod factors;
 mod repeat;
 mod row;
 mod table;
@@ -105,7 +106,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
     let revoked = revoked["accessToken"].as_str().unwrap().to_owned();
     bank.client().with_token(&revoked).post("/v1/users/token/revoke", &json!({})).await.is(200);
 
-    let events = bank.events().await;
+    let events = bank.done().await;
     for row in rows().iter().filter(|row| row.is_private()) {
         let nobody = row.tried_by(&anybody, &world).await.problem(401, "UNAUTHENTICATED");
         assert_eq!(nobody.header("www-authenticate"), "Bearer", "{row}");
@@ -118,7 +119,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
             assert_eq!((refused.status, &refused.text), (401, &nobody.text), "{row} with {token}");
         }
     }
-    assert_eq!(bank.events().await, events);
+    assert_eq!(bank.done().await, events);
     world.bank.close().await;
 }
 
@@ -126,7 +127,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
 async fn without_the_permission_it_is_denied_by_name() {
     let world = World::new().await;
     let user = world.bank.user("ada@example.com").await;
-    let mut events = world.bank.events().await;
+    let mut events = world.bank.done().await;
     for row in rows() {
         let Access::Needs(needed) = row.access else { continue };
         let others: Vec<Permission> =
@@ -137,7 +138,7 @@ async fn without_the_permission_it_is_denied_by_name() {
         let denied = row.tried_by(&caller, &world).await.problem(403, "PERMISSION_DENIED");
         assert_eq!(denied.body["permission"], needed.as_str(), "{row}");
         assert!(denied.text_at("detail").contains(needed.as_str()), "{row}");
-        assert_eq!(world.bank.events().await, events, "{row}");
+        assert_eq!(world.bank.done().await, events, "{row}");
     }
     world.bank.close().await;
 }
@@ -145,7 +146,7 @@ async fn without_the_permission_it_is_denied_by_name() {
 #[tokio::test]
 async fn what_is_a_strangers_is_answered_like_what_does_not_exist() {
     let world = World::new().await;
-    let events = world.bank.events().await;
+    let events = world.bank.done().await;
     for row in rows() {
         let (Names::Own(thing) | Names::Anybodys(thing) | Names::Everybodys(thing)) = row.names else {
             continue;
@@ -164,14 +165,14 @@ async fn what_is_a_strangers_is_answered_like_what_does_not_exist() {
             assert_eq!(answer.body["code"], expected, "{row}: {malformed}: {}", answer.text);
         }
     }
-    assert_eq!(world.bank.events().await, events);
+    assert_eq!(world.bank.done().await, events);
     world.bank.close().await;
 }
 
 #[tokio::test]
 async fn a_bad_body_is_told_every_field_that_is_wrong() {
     let world = World::new().await;
-    let events = world.bank.events().await;
+    let events = world.bank.done().await;
     for row in rows() {
         let Some(body) = row.body else { continue };
         let (caller, id) = (world.caller(&row), (row.own)(&world));
@@ -192,7 +193,7 @@ async fn a_bad_body_is_told_every_field_that_is_wrong() {
             assert!(!raw.problem(400, "VALIDATION_FAILED").pointers().is_empty(), "{row}: {garbage}");
         }
     }
-    assert_eq!(world.bank.events().await, events);
+    assert_eq!(world.bank.done().await, events);
     world.bank.close().await;
 }
 
@@ -202,11 +203,11 @@ async fn a_repeated_key_is_answered_from_the_log() {
     for row in rows().iter().filter(|row| row.replays) {
         let (caller, id) = (world.caller(row), (row.own)(&world));
         let send = async || row.request(&caller, &world, id).key("ratchet 1").send().await;
-        let before = world.bank.events().await;
+        let before = world.bank.done().await;
         let first = send().await;
         assert!(first.status < 300, "{row}: {}", first.text);
         assert_eq!(first.header("idempotent-replayed"), "", "{row}");
-        let after = world.bank.events().await;
+        let after = world.bank.done().await;
         assert!(after > before, "{row} wrote nothing");
         let again = send().await;
         assert_eq!((again.status, &again.text), (first.status, &first.text), "{row}");
@@ -214,7 +215,7 @@ async fn a_repeated_key_is_answered_from_the_log() {
         for header in ["location", "bursar-position", "content-type", "cache-control"] {
             assert_eq!(again.header(header), first.header(header), "{row}: {header}");
         }
-        assert_eq!(world.bank.events().await, after, "{row} wrote twice");
+        assert_eq!(world.bank.done().await, after, "{row} wrote twice");
     }
     world.bank.close().await;
 }

@@ -2,8 +2,7 @@
 
 use bursar_commands::Context;
 use bursar_commands::passwords::Password;
-use bursar_commands::users::{self, StaffChange};
-use bursar_domain::kernel::Permission;
+use bursar_commands::users;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -140,26 +139,14 @@ pub fn old_password(world: &mut World) -> BoxFuture<'_, ()> {
     .boxed()
 }
 
-/// The recruit is no staff.
-pub fn no_permission(world: &mut World) -> BoxFuture<'_, ()> {
-    let change = StaffChange { revoke: [Permission::KycVerify].into(), ..StaffChange::default() };
-    let recruit = world.recruit.parse().unwrap();
-    async move {
-        drop(
-            users::change_staff(&world.bank.app.journal, Context::default(), recruit, change).await.unwrap(),
-        );
-    }
-    .boxed()
-}
-
 impl World {
     /// How many events the operation writes.
     pub async fn events_of(&mut self, row: &Row) -> i64 {
         (row.ready)(self).await;
-        let before = self.bank.events().await;
+        let before = self.bank.done().await;
         let done = row.good_request(self).send().await;
         assert!(done.status < 300, "{row}: {}", done.text);
-        let written = self.bank.events().await - before;
+        let written = self.bank.done().await - before;
         assert_eq!(written > 0, row.replays, "{row}");
         written
     }

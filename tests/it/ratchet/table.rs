@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{repeat, undoing};
+use super::{factors, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -17,6 +17,7 @@ pub fn rows() -> Vec<Row> {
     [
         operations(),
         sessions(),
+        factors::rows(),
         accounts(),
         payments(),
         beneficiaries(),
@@ -350,12 +351,12 @@ fn staff() -> Vec<Row> {
             ..post("/v1/staff/accounts/{accountNo}/unfreeze", teller, any_account, reason)
         },
         Row {
-            own: |world| &world.recruit,
+            own: |world| &world.factors.recruit,
             ..get(PERMISSIONS, Access::Needs(StaffAdmin), Names::Anybodys(Thing::User))
         },
         Row {
-            own: |world| &world.recruit,
-            ready: repeat::no_permission,
+            own: |world| &world.factors.recruit,
+            ready: factors::no_permission,
             ..post(
                 PERMISSIONS,
                 Access::Needs(StaffAdmin),

@@ -1,10 +1,9 @@
 //! The bank that the operations of the ratchet are tried in.
 
-use bursar_commands::{Context, users};
 use bursar_domain::kernel::Permission::{DisputeResolve, StaffAdmin};
-use bursar_domain::users::RegisterUser;
 use serde_json::json;
 
+use super::factors::Factors;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
 use crate::messages::tell;
@@ -37,8 +36,8 @@ pub struct World {
     pub cards: (String, String),
     /// Whoever changes their password.
     pub auditor: Person,
-    /// Whoever has no login, and is given permissions.
-    pub recruit: String,
+    /// Whoever has to do with passwords and second factors.
+    pub factors: Factors,
 }
 
 impl World {
@@ -65,10 +64,10 @@ impl World {
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
         let auditor = bank.person("auditor@example.com").await;
-        let recruit = registers(&bank).await;
+        let factors = Factors::new(&bank).await;
         Self {
             auditor,
-            recruit,
+            factors,
             bank,
             ada,
             bola,
@@ -90,30 +89,14 @@ impl World {
     pub fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
-            _ if row.path.starts_with("/v1/users/password") => self.auditor.client.clone(),
+            _ if row.path.starts_with("/v1/users/password") || row.path.starts_with("/v1/users/mfa") => {
+                self.factors.client(row).unwrap_or_else(|| self.auditor.client.clone())
+            }
             (Access::Needs(DisputeResolve | StaffAdmin), _) => self.approver.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }
     }
-}
-
-/// Somebody new, who has no password.
-async fn registers(bank: &Bank) -> String {
-    let person = RegisterUser {
-        first_name: "Dayo".into(),
-        last_name: "Recruit".into(),
-        email: "recruit@example.com".into(),
-        phone_number: "+2348039999999".into(),
-        date_of_birth: jiff::civil::date(1990, 1, 1),
-        country_code: "NG".into(),
-        preferred_language: None,
-    };
-    let (journal, keys) = (&bank.app.journal, &bank.app.keys);
-    let registered = users::register(journal, keys, Context::default(), person).await.unwrap();
-    let id = registered.events[0].stream.id.to_string();
-    users::activate(journal, Context::default(), id.parse().unwrap()).await.unwrap();
-    id
 }
 
 /// Puts `payee` into somebody's list.

@@ -2,6 +2,7 @@
 
 pub mod chance;
 pub mod client;
+pub mod devices;
 pub mod forge;
 pub mod inside;
 pub mod invariants;
@@ -9,6 +10,7 @@ pub mod payer;
 pub mod process;
 pub mod proxy;
 pub mod secrets;
+pub mod totp;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -159,28 +161,17 @@ impl Bank {
         users::by_email(&self.app.journal, &self.app.keys, email).await.unwrap().expect(email)
     }
 
+    /// Events that are what somebody wanted: not tries, which are counted before anybody knows what becomes of them, and not
+    /// what the bank does by itself.
+    pub async fn done(&self) -> i64 {
+        let sql = "SELECT count(*) FROM events
+                    WHERE event_type NOT LIKE '%.tried' AND metadata->>'actor' NOT LIKE 'system:%'";
+        sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
+    }
+
     /// Begins a session that may do exactly this.
     pub async fn session(&self, user: UserId, permissions: &[Permission]) -> SessionId {
-        let sources = self.app.journal.sources();
-        let (id, now) = (SessionId::mint(sources), sources.clock.now());
-        let ends = now + SignedDuration::from_hours(24);
-        let (holder, _) = self.app.journal.load::<User>(&user.to_string()).await.unwrap();
-        let started = Started {
-            user_id: user,
-            device_id: "test-device".to_owned(),
-            permissions: permissions.to_vec(),
-            first: Issued {
-                generation: 0,
-                jti: "first".to_owned(),
-                refresh_hash: self.app.keys.refresh_token(id, 0).hash(),
-                issued_at: now,
-                refresh_expires_at: ends,
-            },
-            absolute_expires_at: ends,
-            refresh_seconds: 24 * 60 * 60,
-            epoch: holder.epoch(),
-            awaits: None,
-        };
+        let (id, started) = started(self, user, permissions).await;
         let start = SessionCommand::Start(Box::new(started));
         self.app.journal.submit(Unit::new(Context::default()).create(id, start)).await.unwrap();
         id
@@ -246,6 +237,31 @@ impl Bank {
     }
 }
 
+/// A session that is to begin and may do exactly this.
+pub async fn started(bank: &Bank, user: UserId, permissions: &[Permission]) -> (SessionId, Started) {
+    let sources = bank.app.journal.sources();
+    let (id, now) = (SessionId::mint(sources), sources.clock.now());
+    let ends = now + SignedDuration::from_hours(24);
+    let (holder, _) = bank.app.journal.load::<User>(&user.to_string()).await.unwrap();
+    let started = Started {
+        user_id: user,
+        device_id: "test-device".to_owned(),
+        permissions: permissions.to_vec(),
+        first: Issued {
+            generation: 0,
+            jti: "first".to_owned(),
+            refresh_hash: bank.app.keys.refresh_token(id, 0).hash(),
+            issued_at: now,
+            refresh_expires_at: ends,
+        },
+        absolute_expires_at: ends,
+        refresh_seconds: 24 * 60 * 60,
+        epoch: holder.epoch(),
+        awaits: None,
+    };
+    (id, started)
+}
+
 /// The same, and nothing happens by itself while a test counts events: payments stay on their way for a day.
 pub fn quiet() -> Config {
     let mut config = config();
@@ -257,6 +273,8 @@ pub fn quiet() -> Config {
 pub fn config() -> Config {
     let mut config = Config { sandbox: true, ..Config::default() };
     config.limits.enabled = false;
+    // How many codes a day are sent is asked by the tests that want to know.
+    config.codes.a_day = 10_000;
     config
 }
 
@@ -278,6 +296,7 @@ pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
         clock: Arc::clone(&clock),
         master_key: MasterKey::parse(MASTER_KEY).unwrap(),
         codec: Arc::new(Codec::default()),
+        devices: devices::devices(),
     };
     (App::build(config, wiring).await.unwrap(), clock)
 }
