@@ -15,7 +15,7 @@ use crate::auth::proof::Proof;
 use crate::openapi::WriteProblems;
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{Secret, Submission, Text};
+use crate::request::{Pem, Submission, Text};
 use crate::sessions::{DeviceInfo, SessionResult, session_begun};
 
 /// The routes of this area.
@@ -27,9 +27,9 @@ request! {
     /// A device's certificate, and what its proof is bound to.
     CertificateLoginRequest {
         /// The device's certificate, PEM or base64 of the DER.
-        certificate: Secret = "certificate",
+        certificate: Pem = "certificate",
         /// The certificates between it and the bank's authority, at most four.
-        certificate_chain: Option<Vec<Secret>> = "certificateChain",
+        certificate_chain: Option<Vec<Pem>> = "certificateChain",
         /// Any text that was not used before: the `nonce` of the assertion.
         client_nonce: Text<256> = "clientNonce",
         /// The device that the certificate was issued to.

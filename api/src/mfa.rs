@@ -21,7 +21,7 @@ use crate::auth::{Caller, ManageProfile, MfaVerify, permit};
 use crate::openapi::{WriteHeaders, WriteProblems};
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{Nothing, OneOf, Secret, Submission, Text, Write};
+use crate::request::{OneOf, Secret, Submission, Text, Write};
 use crate::sessions::{SessionResult, session_begun};
 
 /// The routes of this area.
@@ -58,6 +58,14 @@ request! {
         code: Secret = "code",
         /// Where it comes from.
         method: OneOf<Method> = "method",
+        /// The device that the login was begun on.
+        device_id: Text<128> = "deviceId",
+    }
+}
+
+request! {
+    /// The device of a login that waits for a code.
+    CodeWanted {
         /// The device that the login was begun on.
         device_id: Text<128> = "deviceId",
     }
@@ -254,15 +262,16 @@ async fn verify_factor(State(app): State<App>, request: Request) -> Result<Answe
 /// Sends the code for a login by short message once more, or for the first time.
 #[utoipa::path(
     post, path = "/v1/users/mfa/resend", tag = "Authentication",
-    params(WriteHeaders), request_body = inline(Object),
+    params(WriteHeaders), request_body = CodeWanted,
     responses((status = 200, description = "On its way.", body = CodeSentResult), WriteProblems)
 )]
 async fn resend_factor(
     State(app): State<App>,
-    write: Write<MfaVerify, Nothing>,
+    write: Write<MfaVerify, CodeWanted>,
 ) -> Result<Answer<CodeSentResult>, Problem> {
-    let Write { caller, context, .. } = write;
-    sent(&app.factors.second.resend(context, caller.user(), caller.session()).await?)
+    let Write { caller, body, context, .. } = write;
+    let factors = &app.factors.second;
+    sent(&factors.resend(context, caller.user(), caller.session(), &body.device_id.0).await?)
 }
 
 /// The caller, who has shown their password again.

@@ -138,11 +138,23 @@ impl SecondFactors {
             .await?)
     }
 
-    /// Sends a code to the phone on file.
+    /// Sends a code to the phone on file, with which codes by short message are enrolled.
     ///
     /// # Errors
-    /// `TOO_MANY_CODES` (429); `NOT_FOUND` when there is no phone.
+    /// `INVALID_STATE` when they are; `TOO_MANY_CODES` (429); `NOT_FOUND` when there is no phone.
     pub async fn enrol_sms(
+        &self,
+        context: Context,
+        user: UserId,
+        session: SessionId,
+    ) -> Result<Committed, CommandError> {
+        if self.of(user).await?.sms && !self.journal.knows(&context).await? {
+            return Err(CommandError::refused(MfaError::InvalidState { state: "ENROLLED" }));
+        }
+        self.send(context, user, session).await
+    }
+
+    async fn send(
         &self,
         context: Context,
         user: UserId,
@@ -176,7 +188,7 @@ impl SecondFactors {
     /// No codes by short message any more.
     ///
     /// # Errors
-    /// When the store cannot be reached.
+    /// `INVALID_STATE` when they are not asked for.
     pub async fn remove_sms(&self, context: Context, user: UserId) -> Result<Committed, CommandError> {
         let unit = Unit::new(context).step(user, MfaCommand::RemoveSms);
         Ok(self.journal.submit(self.told(unit, user, "No codes come by short message any more.")).await?)
@@ -185,13 +197,20 @@ impl SecondFactors {
     /// Sends a code for a login that waits for one, or the next one.
     ///
     /// # Errors
-    /// `INVALID_STATE` when codes by short message are not asked for; `RESEND_TOO_SOON` and `TOO_MANY_CODES` (429).
+    /// `INVALID_STATE` when codes by short message are not asked for; `INVALID_TOKEN` for another device;
+    /// `RESEND_TOO_SOON` and `TOO_MANY_CODES` (429).
     pub async fn resend(
         &self,
         context: Context,
         user: UserId,
         session: SessionId,
+        device_id: &str,
     ) -> Result<Committed, CommandError> {
+        let (waiting, _) = self.journal.load::<Session>(&session.to_string()).await?;
+        let begun_here = |live: &Live| live.started.user_id == user && live.started.device_id == device_id;
+        if !matches!(&waiting, Session::Live(live) if begun_here(live)) {
+            return Err(CommandError::refused(SessionError::InvalidToken));
+        }
         let mfa = self.of(user).await?;
         // A login from a new device asks for a message even when nobody enrolled for them.
         if mfa.totp.is_some() && !mfa.sms {
@@ -200,7 +219,7 @@ impl SecondFactors {
         let newest = self.verifier.newest(user, Purpose::SecondFactor).await?;
         match newest.filter(|newest| newest.issued.bound_to == session.to_string()) {
             Some(sent) => self.verifier.resend(context, user, sent.issued.id).await,
-            None => self.enrol_sms(context, user, session).await,
+            None => self.send(context, user, session).await,
         }
     }
 

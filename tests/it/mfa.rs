@@ -106,9 +106,9 @@ async fn codes_by_short_message_are_asked_for_too() {
     ada.post(&format!("{SMS}/confirm"), &json!({"code": code})).await.is(200);
     let waiting = holder(&bank, &login(&bank, "phone").await.is(200));
     let first = texted(&bank).await;
-    waiting.post("/v1/users/mfa/resend", &json!({})).await.problem(429, "RESEND_TOO_SOON");
+    waiting.post("/v1/users/mfa/resend", &json!({"deviceId": "phone"})).await.problem(429, "RESEND_TOO_SOON");
     bank.advance(SignedDuration::from_secs(60));
-    waiting.post("/v1/users/mfa/resend", &json!({})).await.is(200);
+    waiting.post("/v1/users/mfa/resend", &json!({"deviceId": "phone"})).await.is(200);
     let second = texted(&bank).await;
     if first != second {
         waiting.post(VERIFY, &given(&first, "SMS")).await.problem(422, "INVALID_CODE");

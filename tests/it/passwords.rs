@@ -64,9 +64,8 @@ async fn a_change_ends_every_other_session_on_every_server() {
     login(&bank, "ada@example.com", PASSWORD).await.problem(401, "INVALID_CREDENTIALS");
     login(&bank, "ada@example.com", NEW).await.is(200);
     // The owner is told.
-    bank.app.processes.run_due().await.unwrap();
-    let mail = bank.client().get("/v1/sandbox/messages?to=ada@example.com").await.is(200);
-    assert_eq!(mail.body["messages"][0]["subject"], "Your password was changed");
+    let told = ada.get("/v1/users/messages").await.is(200);
+    assert_eq!(told.body["messages"][0]["subject"], "Your password was changed");
     for secret in [PASSWORD, NEW] {
         assert_eq!(tables_with(&bank, secret).await, [""; 0]);
     }

@@ -73,7 +73,9 @@ async fn an_unknown_user_and_a_wrong_password_are_answered_alike() {
         ("ada@example.com", "x"),
         ("ada@example.com", &"x".repeat(4_096)),
     ] {
+        let runs = bank.app.passwords.runs();
         let answer = try_it(username, password).await;
+        assert_eq!(bank.app.passwords.runs() - runs, 1, "{username}: the same work");
         assert_eq!((answer.status, &answer.text), (401, &wrong.text), "{username}");
         assert_eq!(answer.header("www-authenticate"), wrong.header("www-authenticate"));
     }

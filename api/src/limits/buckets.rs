@@ -55,12 +55,13 @@ impl Buckets {
         self.policy.verdict(true, debt)
     }
 
-    /// What was given since this was last asked.
-    pub(super) fn given(&self) -> Vec<(UserId, u32)> {
+    /// What was given since this was last asked, to everybody whose bucket is not full: nothing, to some of them, of whom
+    /// the other servers may have something to tell.
+    pub(super) fn given(&self, now: i64) -> Vec<(UserId, u32)> {
         let mut given = Vec::new();
         for shard in &self.shards {
             let mut buckets = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            for (user, bucket) in buckets.iter_mut().filter(|(_, bucket)| bucket.untold > 0) {
+            for (user, bucket) in buckets.iter_mut().filter(|(_, b)| b.untold > 0 || b.full_at > now) {
                 given.push((*user, std::mem::take(&mut bucket.untold)));
             }
         }
@@ -120,12 +121,13 @@ mod tests {
     fn what_others_gave_is_owed_here() {
         let (buckets, ada, _) = buckets();
         assert!(!refused(&buckets.take(ada, 0)));
-        assert_eq!(buckets.given(), [(ada, 1)]);
-        assert_eq!(buckets.given(), []);
+        assert_eq!(buckets.given(0), [(ada, 1)]);
+        assert_eq!(buckets.given(0), [(ada, 0)]);
+        assert_eq!(buckets.given(20 * SECOND), []);
         buckets.owes(ada, 60 * SECOND);
         assert!(refused(&buckets.take(ada, 0)));
         assert!(!refused(&buckets.take(ada, 20 * SECOND)));
         buckets.untold(ada, 2);
-        assert_eq!(buckets.given(), [(ada, 3)]);
+        assert_eq!(buckets.given(0), [(ada, 3)]);
     }
 }

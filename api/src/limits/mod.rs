@@ -246,10 +246,11 @@ impl RateLimits {
         if counters::others(pool, server, now.saturating_sub(SILENCE), now).await? == 0 {
             return Ok(());
         }
+        let begun = self.micros(Instant::now());
         let all = [&self.0.reads, &self.0.writes];
         let given: Vec<_> = all
             .into_iter()
-            .flat_map(|buckets| buckets.given().into_iter().map(move |given| (buckets, given)))
+            .flat_map(|buckets| buckets.given(begun).into_iter().map(move |given| (buckets, given)))
             .collect();
         if given.is_empty() {
             return Ok(());

@@ -33,7 +33,7 @@ pub use names::{BillerId, BillingRef, CountryCode, StateCode};
 pub use path::{InPath, PathId};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
-pub use values::{Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title};
+pub use values::{Code, Color, DayNumber, Ignored, Minor, Nothing, OneOf, Pem, Phone, Secret, Text, Title};
 pub use write::{Submission, Write};
 
 use crate::app::App;

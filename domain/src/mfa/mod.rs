@@ -103,10 +103,10 @@ impl Aggregate for Mfa {
                 Ok(vec![MfaEvent::TotpRemoved])
             }
             MfaCommand::RemoveTotp { .. } => Err(MfaError::InvalidState { state: "NOT_ENROLLED" }),
-            MfaCommand::EnrolSms if self.sms => Ok(Vec::new()),
+            MfaCommand::EnrolSms if self.sms => Err(MfaError::InvalidState { state: "ENROLLED" }),
             MfaCommand::EnrolSms => Ok(vec![MfaEvent::SmsEnrolled]),
             MfaCommand::RemoveSms if self.sms => Ok(vec![MfaEvent::SmsRemoved]),
-            MfaCommand::RemoveSms => Ok(Vec::new()),
+            MfaCommand::RemoveSms => Err(MfaError::InvalidState { state: "NOT_ENROLLED" }),
             MfaCommand::Try { session, at } => {
                 self.allow(session, at)?;
                 Ok(vec![MfaEvent::Tried { session, at }])

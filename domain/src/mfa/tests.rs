@@ -77,9 +77,9 @@ fn there_are_five_tries_in_a_session_and_twenty_in_a_day() {
 #[test]
 fn short_messages_are_asked_for_or_not() {
     given::<Mfa>(&[]).when(MfaCommand::EnrolSms).then(&[MfaEvent::SmsEnrolled]);
-    given::<Mfa>(&[MfaEvent::SmsEnrolled]).when(MfaCommand::EnrolSms).then(&[]);
+    given::<Mfa>(&[MfaEvent::SmsEnrolled]).when(MfaCommand::EnrolSms).then_refused("INVALID_STATE");
     given::<Mfa>(&[MfaEvent::SmsEnrolled]).when(MfaCommand::RemoveSms).then(&[MfaEvent::SmsRemoved]);
-    given::<Mfa>(&[]).when(MfaCommand::RemoveSms).then(&[]);
+    given::<Mfa>(&[]).when(MfaCommand::RemoveSms).then_refused("INVALID_STATE");
 }
 
 #[test]

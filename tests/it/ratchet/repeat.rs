@@ -125,15 +125,14 @@ pub fn one_tag(world: &mut World) -> BoxFuture<'_, ()> {
     .boxed()
 }
 
-/// What the auditor changes their password to.
+/// What the teller changes their password to.
 pub const NEW_PASSWORD: &str = "another-password-2026";
 
-/// The auditor has the password of all the demo's people.
+/// The teller has the password of all the demo's people.
 pub fn old_password(world: &mut World) -> BoxFuture<'_, ()> {
     async {
         let app = &world.bank.app;
-        let (user, old) =
-            (world.bank.user("auditor@example.com").await, Password::typed(PASSWORD.to_owned()));
+        let (user, old) = (world.bank.user("teller@example.com").await, Password::typed(PASSWORD.to_owned()));
         users::set_password(&app.journal, &app.passwords, Context::default(), user, old).await.unwrap();
     }
     .boxed()

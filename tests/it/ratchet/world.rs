@@ -34,7 +34,7 @@ pub struct World {
     pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
-    /// Whoever changes their password.
+    /// Whoever is asked for codes by short message.
     pub auditor: Person,
     /// Whoever has to do with passwords and second factors.
     pub factors: Factors,
@@ -89,9 +89,12 @@ impl World {
     pub fn caller(&self, row: &Row) -> Client {
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
-            _ if row.path.starts_with("/v1/users/password") || row.path.starts_with("/v1/users/mfa") => {
-                self.factors.client(row).unwrap_or_else(|| self.auditor.client.clone())
-            }
+            _ if row.path == "/v1/users/password/change" => self.teller.client.clone(),
+            _ if row.path.starts_with("/v1/users/mfa") => match self.factors.client(row) {
+                Some(client) => client,
+                None if row.method == reqwest::Method::DELETE => self.auditor.client.clone(),
+                None => self.approver.client.clone(),
+            },
             (Access::Needs(DisputeResolve | StaffAdmin), _) => self.approver.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),

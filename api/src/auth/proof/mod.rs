@@ -36,8 +36,6 @@ const LONGEST_CHAIN: usize = 4;
 const RSA_BITS: usize = 3072;
 /// What a device's name begins with, in the certificate.
 const NAME: &str = "urn:bursar:device:";
-/// id-kp-clientAuth (RFC 5280, 4.2.1.12) as DER has it.
-const CLIENT_AUTH: &[u8] = &[43, 6, 1, 5, 5, 7, 3, 2];
 
 /// How certificates may be signed.
 const SIGNATURES: &[&dyn SignatureVerificationAlgorithm] = &[
@@ -138,8 +136,8 @@ impl Proof<'_> {
         let (chain, leaf) = (chain?, CertificateDer::from(leaf));
         let seconds = u64::try_from(now.as_second()).ok()?;
         let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        // A certificate without any extended key usage is no device's either.
-        let usage = KeyUsage::required(CLIENT_AUTH);
+        // An authority in between may say nothing of usage; that the device's certificate must, is asked below.
+        let usage = KeyUsage::client_auth();
         let leaf = EndEntityCert::try_from(&leaf).ok()?;
         let anchors = std::slice::from_ref(&anchor.0);
         // Revocation is in our own table, which the caller asks.
@@ -186,15 +184,16 @@ impl Proof<'_> {
     }
 }
 
-/// Whether the certificate names the device, and no other, and is no authority's.
+/// Whether the certificate names the device, and no other, for use as a client, and is no authority's.
 fn is_named(certificate: &X509Certificate<'_>, device: &str) -> Option<()> {
     let is_authority = certificate.basic_constraints().ok()?.is_some_and(|found| found.value.ca);
+    let is_client = certificate.extended_key_usage().ok()?.is_some_and(|found| found.value.client_auth);
     let names = &certificate.subject_alternative_name().ok()??.value.general_names;
     let mut devices = names.iter().filter_map(|name| match name {
         GeneralName::URI(uri) => uri.strip_prefix(NAME),
         _ => None,
     });
-    (!is_authority && devices.next() == Some(device) && devices.next().is_none()).then_some(())
+    (!is_authority && is_client && devices.next() == Some(device) && devices.next().is_none()).then_some(())
 }
 
 /// The device's key, and the algorithms that such a key signs with.
