@@ -8,23 +8,26 @@ use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
 use bursar_commands::cards::EndBlocks;
+use bursar_commands::certificates::Certificates;
 use bursar_commands::documents::{DocumentReader, MrzReader};
 use bursar_commands::files::{Files, SweepFiles, UnusableStore, order};
 use bursar_commands::identity::IdentityRegistry;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::Keys;
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
+use bursar_commands::mfa::SecondFactors;
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::processes::{Processes, Task};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
-use bursar_commands::sessions::Lifetimes;
+use bursar_commands::resets::SendReset;
+use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
 use bursar_commands::{CommandError, Journal, products};
 use bursar_domain::Position;
-use bursar_domain::kernel::{Sources, Spelled as _};
+use bursar_domain::kernel::{Sources, Spelled as _, uuid_v7};
 use bursar_domain::reference::{Choices, Places, Reference};
 use bursar_domain::verifications::Purpose;
 use bursar_projections::{Freshness, ModelStatus, Projections};
@@ -35,9 +38,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::auth::proof::TrustAnchor;
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
-use crate::limits::RateLimits;
+use crate::limits::{RateLimits, Shared};
 use crate::problem::Problem;
 use crate::request::Conditions;
 use crate::sandbox::Sandbox;
@@ -58,6 +62,8 @@ pub struct Parts {
     pub journal: Journal,
     pub keys: Arc<Keys>,
     pub verifier: Verifier,
+    pub factors: Factors,
+    pub devices: Devices,
     pub passwords: Passwords,
     pub auth: Auth,
     pub guard: LoginGuard,
@@ -84,7 +90,16 @@ pub struct Parts {
     pub processes: Processes,
     pub metrics: PrometheusHandle,
     projections: Mutex<Option<Projections>>,
-    working: Mutex<Option<(watch::Sender<bool>, JoinHandle<()>)>>,
+    working: Mutex<Option<(watch::Sender<bool>, [JoinHandle<()>; 2])>>,
+}
+
+/// Who vouches for devices, and what is known of their certificates.
+#[allow(missing_docs, reason = "each type says what it is")]
+#[derive(Clone)]
+pub struct Devices {
+    pub certificates: Arc<dyn Certificates>,
+    /// Without one, no device is admitted.
+    pub anchor: Option<TrustAnchor>,
 }
 
 /// What the outside world provides.
@@ -97,6 +112,8 @@ pub struct Wiring {
     pub clock: Arc<BankClock>,
     /// What the master key opens.
     pub secrets: Secrets,
+    /// Who vouches for devices.
+    pub devices: Devices,
 }
 
 /// Why the server did not start.
@@ -137,7 +154,7 @@ impl App {
     /// # Errors
     /// [`StartError`].
     pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
-        let Wiring { pool, sources, clock, secrets: Secrets { keys, vault } } = wiring;
+        let Wiring { pool, sources, clock, secrets: Secrets { keys, vault }, devices } = wiring;
         let lookup = embedded()?;
         let options = JournalOptions {
             queue: config.journal.queue,
@@ -161,15 +178,22 @@ impl App {
         let (store, files) = outside::files(&config)?;
         order(&journal).await?;
         let sweep = SweepFiles::new(journal.clone(), store);
-        let processes = processes(&config, &journal, &keys, &rails, &messenger, sweep);
+        let second = SecondFactors::new(journal.clone(), Arc::clone(&keys), verifier.clone());
+        let factors = Factors { second, on_new_device: config.auth.mfa_on_new_device };
+        let processes = processes(&config, &journal, &keys, &rails, &messenger, &verifier, sweep);
         let (stop, stopped) = watch::channel(false);
-        let working = processes.start(stopped);
+        let shared = Shared { pool: pool.clone(), keys: keys.counters(), clock: Arc::clone(&sources.clock) };
+        let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
+        let name = uuid_v7(&sources).as_simple().to_string();
+        let working = [processes.start(stopped.clone()), limits.start(name, stopped)];
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
-            guard: LoginGuard::default(),
             verifier,
-            limits: RateLimits::new(&config.limits, Instant::now()),
+            factors,
+            devices,
+            guard: LoginGuard::new(shared),
+            limits,
             written,
             reference: &lookup.reference,
             places: &lookup.places,
@@ -247,6 +271,7 @@ impl App {
             refresh: auth.refresh_seconds,
             remembered: auth.remembered_seconds,
             absolute: auth.absolute_seconds,
+            pending: auth.mfa_seconds,
         }
     }
 
@@ -255,8 +280,10 @@ impl App {
         let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, working)) = working {
             stop.send_replace(true);
-            if working.await.is_err() {
-                tracing::error!("the processes did not stop cleanly");
+            for task in working {
+                if task.await.is_err() {
+                    tracing::error!("the processes did not stop cleanly");
+                }
             }
         }
         self.journal.close().await;
@@ -279,6 +306,7 @@ fn processes(
     keys: &Arc<Keys>,
     rails: &Rails,
     messenger: &Arc<dyn Messenger>,
+    verifier: &Verifier,
     sweep: SweepFiles,
 ) -> Processes {
     let mut tasks: Vec<Box<dyn Task>> = vec![
@@ -286,6 +314,7 @@ fn processes(
         Box::new(EndBlocks::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
         Box::new(sweep),
+        Box::new(SendReset::new(journal.clone(), verifier.clone())),
     ];
     // Without a rail, payments on their way wait for a server that has one.
     if let Some(rail) = rails {

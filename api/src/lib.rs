@@ -14,7 +14,7 @@
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
-//! | [`cli`] | the command line: serve, demo, migrate, projections, payments, audit, subjects, keys, bench |
+//! | [`cli`] | the command line: serve, demo, migrate, projections, payments, staff, audit, subjects, keys, bench |
 
 pub mod accounts;
 pub mod answer;
@@ -25,6 +25,7 @@ mod bench;
 pub mod beneficiaries;
 pub mod billers;
 pub mod cards;
+pub mod certificates;
 pub mod cli;
 pub mod compliance;
 pub mod config;
@@ -37,11 +38,14 @@ pub mod iso20022;
 pub mod limits;
 pub mod messages;
 mod metrics;
+pub mod mfa;
 pub mod openapi;
 pub mod operations;
 mod outside;
 mod paging;
+pub mod passwords;
 pub mod payments;
+pub mod permissions;
 pub mod postgres;
 pub mod problem;
 pub mod products;

@@ -11,8 +11,9 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, compliance, datasets, documents, messages, openapi,
-    operations, payments, products, sandbox, sessions, staff, subjects, tags, transactions, users,
+    accounts, banks, beneficiaries, billers, cards, certificates, compliance, datasets, documents, messages,
+    mfa, openapi, operations, passwords, payments, permissions, products, sandbox, sessions, staff, subjects,
+    tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -30,6 +31,10 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(messages::routes())
         .merge(documents::routes())
         .merge(products::routes())
+        .merge(certificates::routes())
+        .merge(mfa::routes())
+        .merge(passwords::routes())
+        .merge(permissions::routes())
         .merge(staff::routes())
         .merge(subjects::routes())
         .merge(tags::routes())

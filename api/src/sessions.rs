@@ -2,12 +2,12 @@
 
 use axum::Json;
 use axum::extract::{FromRequest as _, Request, State};
-use bursar_commands::sessions::{self, Exchange, Login};
-use bursar_commands::{passwords::Password, users};
+use bursar_commands::sessions::{self, Exchange, InvalidCredentials, Login};
+use bursar_commands::{Committed, passwords::Password, users};
 use bursar_domain::kernel::{Permission, SessionId};
 use bursar_domain::sessions::{Issued, SessionError, SessionEvent, Started};
 use bursar_domain::users::User;
-use bursar_domain::{Event, Recorded};
+use bursar_domain::{Event, Recorded, Rejection as _};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -100,8 +100,8 @@ pub struct SessionResult {
     message: &'static str,
 }
 
-/// Who logged in.
-#[derive(Serialize, ToSchema)]
+/// Who logged in; empty while a second factor is missing.
+#[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserProfile {
     first_name: String,
@@ -141,7 +141,8 @@ pub struct RevokeResult {
 
 /// Logs in with a password.
 ///
-/// An unknown user and a wrong password are answered alike. After five failures the next try must wait.
+/// An unknown user and a wrong password are answered alike. After five failures the next try must wait. With
+/// `requiresMFA` the access token is good for `POST /v1/users/mfa/verify` and nothing else, and there is no refresh token.
 #[utoipa::path(
     post, path = "/v1/users/password/login", tag = "Authentication", security(()),
     params(WriteHeaders), request_body = LoginRequest,
@@ -154,10 +155,9 @@ async fn login(
     let Submission { body, sent } = submission;
     app.admit_client(&sent.headers)?;
     let username = users::normalised_email(&body.username.0);
-    let (scope, now) = (&sent.scope, sent.scope.started());
-    scope.limit(app.limits.login(scope.address(), &username, now))?;
+    sent.scope.limit(app.limits.login(sent.scope.address(), &username).await?)?;
     let device: String = body.device_info.device_id.into();
-    let attempt = app.guard.attempt(&username, &device, now)?;
+    let attempt = app.guard.attempt(&username, &device).await?;
     let context = sent.anonymous(&app, &username);
     let login = Login {
         username,
@@ -165,29 +165,62 @@ async fn login(
         device_id: device,
         remember_me: body.remember_me.unwrap_or(false),
     };
-    let outcome =
-        sessions::login(&app.journal, &app.keys, &app.passwords, app.lifetimes(), context, login).await;
+    let outcome = sessions::login(
+        &app.journal,
+        &app.keys,
+        &app.passwords,
+        &app.factors,
+        app.lifetimes(),
+        context,
+        login,
+    )
+    .await;
     match &outcome {
-        Ok(_) => attempt.succeeded(),
-        Err(error) if error.code() == Some("INVALID_CREDENTIALS") => drop(attempt),
-        Err(_) => attempt.void(),
+        Ok(_) => attempt.succeeded().await,
+        Err(error) if error.code() == Some(InvalidCredentials.code()) => drop(attempt),
+        Err(_) => attempt.void().await,
     }
     let committed = outcome?;
-    let (recorded, started) = committed.events.first().and_then(started).ok_or_else(Problem::internal)?;
-    let (user, _) = app.journal.load::<User>(&started.user_id.to_string()).await?;
-    let (access_token, refresh_token) = tokens(&app, session(recorded)?, started, &started.first)?;
-    let result = SessionResult {
-        access_token,
-        refresh_token,
+    session_begun(&app, &committed).await
+}
+
+/// The answer to whatever began a session.
+pub(crate) async fn session_begun(
+    app: &App,
+    committed: &Committed,
+) -> Result<Answer<SessionResult>, Problem> {
+    let (recorded, started) = committed.event(|event| match event {
+        Event::Session(SessionEvent::Started(started)) => Some(started),
+        _ => None,
+    })?;
+    let session = session(recorded)?;
+    let mut result = SessionResult {
+        access_token: String::new(),
+        refresh_token: String::new(),
         token_type: "Bearer",
         expires_in: app.auth.tokens().seconds(),
         user_id: started.user_id.to_string(),
-        user_profile: UserProfile::of(&user),
+        user_profile: UserProfile::default(),
         permissions: started.permissions.iter().map(|p| Permission::as_str(*p)).collect(),
         requires_mfa: false,
         message: "Login successful",
     };
-    Ok(Answer::ok(result).at(&committed).secret())
+    if let Some(awaits) = &started.awaits {
+        // Whoever knows the password alone learns nothing about the person.
+        let (issued, permissions) = (&started.first, &started.permissions);
+        let seconds = awaits.expires_at.duration_since(issued.issued_at).as_secs();
+        let (user, at) = (started.user_id, issued.issued_at);
+        let token = app.auth.tokens().sign_for(seconds, user, session, &issued.jti, at, permissions);
+        result.access_token = token.map_err(|_| Problem::internal())?;
+        result.expires_in = seconds;
+        result.requires_mfa = true;
+        result.message = "A second factor is needed";
+    } else {
+        let (user, _) = app.journal.load::<User>(&started.user_id.to_string()).await?;
+        (result.access_token, result.refresh_token) = tokens(app, session, started, &started.first)?;
+        result.user_profile = UserProfile::of(&user);
+    }
+    Ok(Answer::ok(result).at(committed).secret())
 }
 
 /// Exchanges a refresh token for the next pair.
@@ -207,7 +240,7 @@ async fn refresh_token(
     app.admit_client(&sent.headers)?;
     let token = app.keys.read_refresh_token(&body.refresh_token.0);
     let name = token.as_ref().map(|token| token.session.to_string()).unwrap_or_default();
-    sent.scope.limit(app.limits.login(sent.scope.address(), &name, sent.scope.started()))?;
+    sent.scope.limit(app.limits.login(sent.scope.address(), &name).await?)?;
     let token = token.ok_or_else(invalid_token)?;
     let context = sent.anonymous(&app, &name);
     let exchange = sessions::refresh(&app.journal, &app.keys, context, &token, body.device_id.into()).await?;
@@ -303,13 +336,6 @@ fn tokens(
 
 fn session(recorded: &Recorded) -> Result<SessionId, Problem> {
     recorded.stream.id.parse().map_err(|_| Problem::internal())
-}
-
-fn started(recorded: &Recorded) -> Option<(&Recorded, &Started)> {
-    match &recorded.event {
-        Event::Session(SessionEvent::Started(started)) => Some((recorded, started)),
-        _ => None,
-    }
 }
 
 fn issued(recorded: &Recorded) -> Option<&Issued> {

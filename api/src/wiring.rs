@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bursar_commands::certificates::NoDevices;
 use bursar_commands::journal::StoreError;
 use bursar_commands::keys::MasterKey;
 use bursar_commands::vault::{Secrets, UnlockError, unlock};
@@ -13,7 +14,8 @@ use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Sources;
 use sqlx::PgPool;
 
-use crate::app::Wiring;
+use crate::app::{Devices, Wiring};
+use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::config::Config;
 use crate::database::{Database, DatabaseError};
 use crate::sandbox;
@@ -38,6 +40,14 @@ pub enum WiringError {
         path: String,
         /// Why not.
         source: std::io::Error,
+    },
+    /// The authority that signs devices cannot be read.
+    #[error("auth.device_authority, {path}: {reason}")]
+    Authority {
+        /// Its path.
+        path: String,
+        /// Why not.
+        reason: String,
     },
     /// What is there is not a key.
     #[error(
@@ -81,7 +91,14 @@ pub struct Wired {
 /// # Errors
 /// [`WiringError`], each with its remedy.
 pub async fn wire(config: &Config) -> Result<Wired, WiringError> {
-    let database = Database::open(config).await?;
+    wire_on(config, Database::open(config).await?).await
+}
+
+/// Finds the keys of a database that is open.
+///
+/// # Errors
+/// [`WiringError`], each with its remedy.
+pub async fn wire_on(config: &Config, database: Database) -> Result<Wired, WiringError> {
     let (sources, clock) = sources::system();
     let key_file = KeyFile::of(config);
     if let Some(file) = &key_file {
@@ -91,8 +108,22 @@ pub async fn wire(config: &Config) -> Result<Wired, WiringError> {
     if config.sandbox {
         sandbox::restore(&clock, &database.pool).await?;
     }
-    let wiring = Wiring { pool: database.pool.clone(), sources, clock: Arc::clone(&clock), secrets };
+    let wiring = Wiring {
+        pool: database.pool.clone(),
+        sources,
+        clock: Arc::clone(&clock),
+        secrets,
+        devices: Devices { certificates: Arc::new(NoDevices), anchor: authority(config)? },
+    };
     Ok(Wired { database, wiring, clock })
+}
+
+/// The authority that signs devices, if one is configured.
+fn authority(config: &Config) -> Result<Option<TrustAnchor>, WiringError> {
+    let Some(path) = &config.auth.device_authority else { return Ok(None) };
+    let failed = |reason: String| WiringError::Authority { path: path.display().to_string(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    TrustAnchor::parse(&text).map(Some).map_err(|error: NoAuthority| failed(error.to_string()))
 }
 
 /// A codec that opens what the master key opens, for a process that only reads the log.

@@ -7,10 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bursar_domain::Entropy;
 use bursar_domain::cards::CardNumber;
-use bursar_domain::kernel::{SessionId, UserId, VerificationId};
+use bursar_domain::kernel::{EnrolmentId, SessionId, UserId, VerificationId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
+use crate::journal::counters::CounterKey;
 
 /// 32 secret bytes that every other key is wrapped by. Lose them and everything personal in the log is lost, and every
 /// token, key and pepper.
@@ -66,6 +67,28 @@ pub struct Keys {
     card: hmac::Key,
     code: hmac::Key,
     reset: hmac::Key,
+    counter: hmac::Key,
+    reset_name: hmac::Key,
+    totp: hmac::Key,
+    device: hmac::Key,
+}
+
+/// Names the counters that all servers share. No `Debug`.
+#[derive(Clone)]
+pub struct CounterKeys(hmac::Key);
+
+impl CounterKeys {
+    /// What a counter is kept under: which one, and whose.
+    #[must_use]
+    pub fn of(&self, parts: &[&str]) -> CounterKey {
+        let mut counter = hmac::Context::with_key(&self.0);
+        for part in parts {
+            // The lengths keep the parts apart, whatever is in them.
+            counter.update(&part.len().to_be_bytes());
+            counter.update(part.as_bytes());
+        }
+        first_half(counter.sign().as_ref())
+    }
 }
 
 impl Keys {
@@ -83,6 +106,10 @@ impl Keys {
             card: key(b"card number"),
             code: key(b"verification code"),
             reset: key(b"password reset token"),
+            counter: key(b"counter"),
+            reset_name: key(b"password reset name"),
+            totp: key(b"TOTP secret"),
+            device: key(b"device"),
         }
     }
 
@@ -124,6 +151,12 @@ impl Keys {
             key: first_half(scope.sign().as_ref()),
             fingerprint: first_half(request.sign().as_ref()),
         }
+    }
+
+    /// Names the counters that all servers share.
+    #[must_use]
+    pub fn counters(&self) -> CounterKeys {
+        CounterKeys(self.counter.clone())
     }
 
     /// The keyed hash under which a lower-case email address is claimed and found.
@@ -182,6 +215,29 @@ impl Keys {
         let tag = hmac::sign(&self.reset, head.as_bytes());
         let text = Zeroizing::new(format!("{head}.{}", URL_SAFE_NO_PAD.encode(tag)));
         ResetToken { user, verification, text }
+    }
+
+    /// The stream in which resets under a name are asked for, which does not tell the name.
+    #[must_use]
+    pub fn reset_name(&self, name: &str) -> String {
+        hex(&first_half(hmac::sign(&self.reset_name, name.as_bytes()).as_ref()))
+    }
+
+    /// The secret that an authenticator app and the bank share (RFC 4226 asks for 160 bits): a pure function of whose it is
+    /// and which.
+    #[must_use]
+    pub fn totp_secret(&self, user: UserId, app: EnrolmentId) -> Zeroizing<[u8; 20]> {
+        // Neither id holds a dot.
+        let tag = hmac::sign(&self.totp, format!("{user}.{app}").as_bytes());
+        let mut secret = Zeroizing::new([0; 20]);
+        secret.iter_mut().zip(tag.as_ref()).for_each(|(to, from)| *to = *from);
+        secret
+    }
+
+    /// What a device of somebody's is remembered by.
+    #[must_use]
+    pub fn device(&self, user: UserId, device_id: &str) -> String {
+        hex(&first_half(hmac::sign(&self.device, format!("{user}.{device_id}").as_bytes()).as_ref()))
     }
 
     /// Reads a token that this server made; `None` for anything else.

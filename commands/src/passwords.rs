@@ -1,6 +1,7 @@
 //! Passwords: what may be one, and argon2id behind a limit, because hashing is the dearest thing a stranger can ask for.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
 use bursar_domain::{Entropy, Rejection, RejectionKind};
@@ -40,6 +41,12 @@ impl Password {
         if password.is_common() { Err(WeakPassword::Common) } else { Ok(password) }
     }
 
+    /// Whether it is the same password.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        aws_lc_rs::constant_time::verify_slices_are_equal(self.0.as_bytes(), other.0.as_bytes()).is_ok()
+    }
+
     /// On the list, or one short piece over and over (`abcabcabcabc`).
     fn is_common(&self) -> bool {
         let lower = Zeroizing::new(self.0.to_lowercase());
@@ -74,6 +81,8 @@ impl Rejection for WeakPassword {
 pub struct Passwords {
     hasher: Arc<Hasher>,
     permits: Arc<Semaphore>,
+    /// Hashes computed so far.
+    runs: Arc<AtomicU64>,
     /// The hash that is checked when there is none, so that an unknown user costs the same work.
     decoy: String,
 }
@@ -92,7 +101,12 @@ impl Passwords {
         let hasher = Hasher { pepper: keys.pepper.clone(), entropy };
         let decoy = hasher.hash(b"nobody has this password")?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { hasher: Arc::new(hasher), permits: Arc::new(Semaphore::new(processors)), decoy })
+        Ok(Self {
+            hasher: Arc::new(hasher),
+            permits: Arc::new(Semaphore::new(processors)),
+            runs: Arc::default(),
+            decoy,
+        })
     }
 
     /// The PHC string of a password, with a fresh salt.
@@ -113,10 +127,17 @@ impl Passwords {
         known & equal.unwrap_or(false)
     }
 
+    /// How many hashes were computed: what tells whether two answers cost the same work.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed)
+    }
+
     async fn limited<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HashingFailed> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| HashingFailed)?;
         // The permit goes along: when the caller hangs up, the work goes on, and still counts.
         let work = move || {

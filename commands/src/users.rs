@@ -6,13 +6,17 @@ mod profile;
 
 use std::collections::BTreeSet;
 
-use bursar_domain::Personal;
-use bursar_domain::kernel::{Permission, UserId};
-use bursar_domain::users::{EraseUser, Person, RegisterUser, User, UserCommand, UserError};
+use bursar_domain::kernel::{Permission, SessionId, UserId};
+use bursar_domain::users::{
+    EraseUser, Person, RegisterUser, SessionsEndReason, User, UserCommand, UserError,
+};
+use bursar_domain::{Personal, Rejection, RejectionKind};
 
 use crate::keys::Keys;
 use crate::owned::CommandError;
 use crate::passwords::{Password, Passwords};
+use crate::resets;
+use crate::sessions::{self, Ending};
 use crate::{Committed, Context, Journal, SubmitError, Unit};
 
 pub use identity::{
@@ -98,6 +102,79 @@ pub async fn set_password(
     Ok(journal.submit(Unit::new(context).step(user, UserCommand::SetPassword { hash })).await?)
 }
 
+/// A password in the place of another.
+pub struct PasswordChange {
+    /// The one they have.
+    pub current: Password,
+    /// The one they want.
+    pub new: Password,
+    /// The session that asks, which goes on.
+    pub session: SessionId,
+    /// How many others end, as far as the read side knows.
+    pub others: u32,
+}
+
+/// Changes a password, and ends every session but the one that asks.
+///
+/// # Errors
+/// `WRONG_PASSWORD`, `PASSWORD_UNCHANGED`; `OVERTAKEN` when the sessions were ended in the meantime.
+pub async fn change_password(
+    journal: &Journal,
+    passwords: &Passwords,
+    context: Context,
+    user_id: UserId,
+    change: PasswordChange,
+) -> Result<Committed, CommandError> {
+    let (user, _) = journal.load::<User>(&user_id.to_string()).await?;
+    let same = change.current.is(&change.new);
+    if !passwords.verify(change.current, user.password_hash()).await {
+        // A repeat comes with the password that the first time has replaced.
+        return sessions::repeated(journal, context, user_id, WrongPassword).await;
+    }
+    if same {
+        return Err(CommandError::refused(PasswordUnchanged));
+    }
+    let hash = passwords.hash(change.new).await?;
+    let ending = Ending {
+        reason: SessionsEndReason::PasswordChanged,
+        except: Some(change.session),
+        sessions: change.others,
+    };
+    let unit = Unit::new(context).step(user_id, UserCommand::SetPassword { hash });
+    let unit = resets::told(sessions::end_all(unit, user_id, &user, ending), journal, user_id);
+    Ok(journal.submit(unit).await?)
+}
+
+/// The password that should have been the current one is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the current password is wrong")]
+pub struct WrongPassword;
+
+impl Rejection for WrongPassword {
+    fn code(&self) -> &'static str {
+        "WRONG_PASSWORD"
+    }
+
+    fn kind(&self) -> RejectionKind {
+        RejectionKind::Unprocessable
+    }
+}
+
+/// The new password is the old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the new password is the one you have")]
+pub struct PasswordUnchanged;
+
+impl Rejection for PasswordUnchanged {
+    fn code(&self) -> &'static str {
+        "PASSWORD_UNCHANGED"
+    }
+
+    fn kind(&self) -> RejectionKind {
+        RejectionKind::Unprocessable
+    }
+}
+
 /// Staff: grants permissions beyond a customer's. Sessions begun from now on have them.
 ///
 /// # Errors
@@ -109,6 +186,35 @@ pub async fn grant(
     permissions: BTreeSet<Permission>,
 ) -> Result<Committed, CommandError> {
     Ok(journal.submit(Unit::new(context).step(user, UserCommand::Grant { permissions })).await?)
+}
+
+/// Staff: what somebody may do beyond a customer, from now on; `sessions` is how many they have, which end when something
+/// is taken back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StaffChange {
+    /// Given; those they have already are passed over.
+    pub grant: BTreeSet<Permission>,
+    /// Taken back; those they do not have are passed over.
+    pub revoke: BTreeSet<Permission>,
+    /// Sessions of theirs, as far as the read side knows.
+    pub sessions: u32,
+}
+
+/// Staff: gives and takes back permissions, all of it or nothing. Taking one back ends the person's sessions.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless the user is active.
+pub async fn change_staff(
+    journal: &Journal,
+    context: Context,
+    user: UserId,
+    change: StaffChange,
+) -> Result<Committed, CommandError> {
+    let StaffChange { grant, revoke, sessions } = change;
+    let unit = Unit::new(context)
+        .step(user, UserCommand::Grant { permissions: grant })
+        .step(user, UserCommand::Revoke { permissions: revoke, sessions });
+    Ok(journal.submit(unit).await?)
 }
 
 /// How often an erasure is tried again when the person changes meanwhile.

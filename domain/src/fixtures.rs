@@ -19,17 +19,27 @@ use crate::kernel::{
 };
 use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
+use crate::mfa::{MfaEvent, Passed};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::recurrences::{self, PauseReason, RecurrenceEvent};
-use crate::sessions::{EndReason, Issued, SessionEvent, Started};
+use crate::resets::{Requested, ResetsEvent};
+use crate::sessions::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
-use crate::users::{Erased, Registered, UserEvent};
+use crate::users::{Erased, Registered, SessionsEndReason, SessionsEnded, UserEvent};
 use crate::verifications::{self, Purpose, VerificationsEvent};
 use crate::{Event, Kind, StreamId};
 
 fn user() -> crate::kernel::UserId {
     "usr_0192f0c1a0007000800000000000000a".parse().unwrap()
+}
+
+fn session() -> crate::kernel::SessionId {
+    "ses_0192f0c1a0007000800000000000000f".parse().unwrap()
+}
+
+fn enrolment() -> crate::kernel::EnrolmentId {
+    "enr_0192f0c1a00070008000000000000010".parse().unwrap()
 }
 
 fn at() -> jiff::Timestamp {
@@ -385,6 +395,13 @@ fn samples() -> Vec<Event> {
         first: issued(),
         absolute_expires_at: at(),
         refresh_seconds: 86_400,
+        epoch: 0,
+        awaits: None,
+    };
+    let half_open = Started {
+        epoch: 2,
+        awaits: Some(SecondFactor { expires_at: at(), remember_me: true }),
+        ..started.clone()
     };
     let others: Vec<Event> = vec![
         AccountEvent::Opened(Box::new(opened())).into(),
@@ -429,7 +446,16 @@ fn samples() -> Vec<Event> {
         RecurrenceEvent::Paused { reason: PauseReason::Failures }.into(),
         RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
         RecurrenceEvent::Cancelled.into(),
+        MfaEvent::TotpEnrolled { id: enrolment() }.into(),
+        MfaEvent::TotpConfirmed { id: enrolment(), step: 58_000_000 }.into(),
+        MfaEvent::TotpRemoved.into(),
+        MfaEvent::SmsEnrolled.into(),
+        MfaEvent::SmsRemoved.into(),
+        MfaEvent::Tried { session: session(), at: at() }.into(),
+        MfaEvent::Passed(Passed { step: Some(58_000_001), device: "ab".repeat(32) }).into(),
+        ResetsEvent::Requested(Requested { user: Some(user()), at: at(), expires_at: at() }).into(),
         SessionEvent::Started(Box::new(started)).into(),
+        SessionEvent::Started(Box::new(half_open)).into(),
         SessionEvent::Refreshed(issued()).into(),
         SessionEvent::Reissued(issued()).into(),
         SessionEvent::Ended { reason: EndReason::TokenReused }.into(),
@@ -449,6 +475,13 @@ fn samples() -> Vec<Event> {
         VerificationsEvent::Issued(Box::new(code)).into(),
         UserEvent::PasswordSet { hash: Personal::new("$argon2id$...".into()) }.into(),
         UserEvent::PermissionsGranted { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
+        UserEvent::PermissionsRevoked { permissions: Permission::CUSTOMER.iter().copied().collect() }.into(),
+        UserEvent::SessionsEnded(SessionsEnded {
+            reason: SessionsEndReason::PasswordChanged,
+            except: Some(session()),
+            sessions: 2,
+        })
+        .into(),
         UserEvent::ErasureRequested { by: user(), reason: "They asked for it".into() }.into(),
         UserEvent::Erased(Box::new(Erased {
             requested_by: user(),

@@ -42,6 +42,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::documents::Documents>(),
             Entry::of::<crate::products::Products>(),
             Entry::of::<crate::recurrences::Recurrences>(),
+            Entry::of::<crate::sessions::Sessions>(),
             Entry::of::<crate::statement_entries::StatementEntries>(),
             Entry::of::<crate::tags::Tags>(),
             Entry::of::<crate::transactions::Transactions>(),

@@ -29,6 +29,7 @@ mod records;
 pub mod recurrences;
 mod row;
 mod runner;
+pub mod sessions;
 pub mod statement_entries;
 pub mod tags;
 #[cfg(test)]

@@ -97,6 +97,11 @@ impl<R: Record> Records<R> {
         self.groups.get(group)?.get(key).map(|slot| &slot.row)
     }
 
+    /// The rows of a group.
+    pub(crate) fn rows(&self, group: &R::Group) -> impl Iterator<Item = &R> {
+        self.groups.get(group).into_iter().flat_map(BTreeMap::values).map(|slot| &slot.row)
+    }
+
     /// Changes the rows of a group that `which` names. True when there was one.
     pub(crate) fn change(
         &mut self,

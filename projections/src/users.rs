@@ -256,6 +256,8 @@ impl ReadModel for Users {
             UserEvent::IdentityLookedUp(_)
             | UserEvent::PasswordSet { .. }
             | UserEvent::PermissionsGranted { .. }
+            | UserEvent::PermissionsRevoked { .. }
+            | UserEvent::SessionsEnded(_)
             | UserEvent::ErasureRequested { .. } => self.count(event, id),
         }
         Ok(())

@@ -332,3 +332,33 @@ async fn an_auditor_in_the_wrong_directory_is_told_so() {
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "and nothing is made there");
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn staff_are_named_made_and_unmade_beside_a_server() {
+    let dir = directory("staff");
+    let server = Server::start(&dir).await;
+    let staff = async |arguments: &[&str]| on(&dir, &[&["staff"], arguments].concat()).await;
+    let chidi = Client::new(server.address).login("chidi@example.com").await;
+    let listed = staff(&["list"]).await;
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    assert!(listed.out.contains("teller@example.com") && !listed.out.contains("chidi@example.com"));
+    let given = staff(&["grant", "Chidi@example.com", "CARD_OPS", "account_ops"]).await;
+    assert_eq!(given.code, 0, "{}", given.err);
+    assert!(given.out.trim_end().ends_with("chidi@example.com ACCOUNT_OPS CARD_OPS"), "{}", given.out);
+    chidi.get("/v1/accounts").await.is(200);
+    let id = given.out.split_whitespace().next().unwrap();
+    let taken = staff(&["revoke", id, "CARD_OPS"]).await;
+    assert!(taken.out.trim_end().ends_with("chidi@example.com ACCOUNT_OPS"), "{} {}", taken.out, taken.err);
+    // The server hears of it by itself.
+    let heard = async {
+        while chidi.get("/v1/accounts").await.status != 401 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(5), heard).await.expect("the session is over");
+    assert!(staff(&["revoke", id, "CARD_OPS"]).await.out.contains("it was so already"));
+    assert_ne!(staff(&["grant", id, "READ_ACCOUNT"]).await.code, 0);
+    assert_ne!(staff(&["grant", "nobody@example.com", "CARD_OPS"]).await.code, 0);
+    assert_eq!(server.stop().await, 0);
+    std::fs::remove_dir_all(dir).unwrap();
+}

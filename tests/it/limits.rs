@@ -1,10 +1,15 @@
 //! How often somebody may ask.
 
+use std::time::{Duration, Instant};
+
+use bursar_api::app::App;
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::client::PASSWORD;
-use crate::support::{Bank, config};
+use crate::support::secrets::tables_with;
+use crate::support::{Bank, build, config, pool};
 
 const LOGIN: &str = "/v1/users/password/login";
 
@@ -61,5 +66,60 @@ async fn reads_and_writes_have_limits_of_their_own() {
     for _ in 0..10 {
         bank.client().get("/healthz").await.is(200);
     }
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_servers_gave_is_added_up() {
+    let mut limited = config();
+    limited.limits.enabled = true;
+    limited.limits.reads_per_minute = 30;
+    let bank = Bank::configured(limited.clone()).await;
+    let second = build(pool(bank.url()), limited).await.0;
+    let ada = bank.user("ada@example.com").await;
+    let gives = |app: &App| app.limits.read(ada, Instant::now()).refused.is_none();
+    let given = |app: &App| (0..100).filter(|_| gives(app)).count();
+    // Until they have heard of each other, each gives what its own bucket holds, and no more.
+    let (here, there) = (given(&bank.app), given(&second));
+    assert_eq!((here, there), (30, 30));
+    // Then the caller owes what was too much: for a minute more there is nothing, at either.
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    let waits: Vec<u64> = [&bank.app, &second]
+        .map(|app| {
+            let quota = app.limits.read(ada, Instant::now());
+            assert!(quota.refused.is_some());
+            let mut headers = axum::http::HeaderMap::new();
+            quota.quota.unwrap().write(&mut headers);
+            let reset = headers["ratelimit"].to_str().unwrap().rsplit_once("t=").unwrap().1.to_owned();
+            reset.parse().unwrap()
+        })
+        .to_vec();
+    assert!(waits.iter().all(|seconds| (110..=120).contains(seconds)), "{waits:?}");
+    second.close().await;
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_logins_at_once_at_two_servers_five_get_in() {
+    let mut limited = config();
+    limited.limits.enabled = true;
+    let bank = Bank::configured(limited.clone()).await;
+    let second = build(pool(bank.url()), limited).await.0;
+    let address = std::net::IpAddr::from([192, 0, 2, 1]);
+    let asked = (0..40).map(|n| {
+        let app = if n % 2 == 0 { bank.app.clone() } else { second.clone() };
+        async move { app.limits.login(address, "ada@example.com").await.unwrap().refused.is_none() }
+    });
+    let granted = join_all(asked).await.into_iter().filter(|granted| *granted).count();
+    assert_eq!(granted, 5);
+    // Nobody's name or address is in a table.
+    for text in ["ada@example.com", "192.0.2.1"] {
+        let tables = tables_with(&bank, text).await;
+        assert!(
+            !tables.iter().any(|table| table.ends_with("buckets") || table.ends_with("guesses")),
+            "{tables:?}"
+        );
+    }
+    second.close().await;
     bank.close().await;
 }

@@ -94,3 +94,51 @@ async fn what_was_written_at_one_server_is_read_at_the_other() {
     second.close().await;
     bank.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refresh_token_presented_at_two_servers_at_once_has_one_successor() {
+    let bank = Bank::open().await;
+    let (second, address) = bank.second().await;
+    for _ in 0..10 {
+        let session = bank.client().session("ada@example.com", "phone").await;
+        let refresh = serde_json::json!({"refreshToken": session["refreshToken"], "deviceId": "phone"});
+        let (here, there) = (bank.client(), bank.client().at(address));
+        let asked = (0..6).map(|n| {
+            let client = if n % 2 == 0 { &here } else { &there };
+            client.post("/v1/users/token/refresh", &refresh)
+        });
+        let answers = join_all(asked).await;
+        let successors: std::collections::HashSet<_> =
+            answers.into_iter().map(|answer| answer.is(200).text_at("refreshToken").to_owned()).collect();
+        assert_eq!(successors.len(), 1);
+        // A thief's device among them ends it for all.
+        let stolen = serde_json::json!({"refreshToken": session["refreshToken"], "deviceId": "thief"});
+        there.post("/v1/users/token/refresh", &stolen).await.problem(401, "INVALID_TOKEN");
+        let next = serde_json::json!({"refreshToken": successors.iter().next(), "deviceId": "phone"});
+        here.post("/v1/users/token/refresh", &next).await.problem(401, "INVALID_TOKEN");
+    }
+    second.close().await;
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_passwords_at_two_servers_are_counted_together() {
+    let bank = Bank::open().await;
+    let (second, address) = bank.second().await;
+    let wrong = serde_json::json!({
+        "username": "ada@example.com", "password": "not-her-password", "deviceInfo": {"deviceId": "phone"},
+    });
+    let (here, there) = (bank.client(), bank.client().at(address));
+    let runs = || bank.app.passwords.runs() + second.passwords.runs();
+    let before = runs();
+    let guesses = (0..40).map(|n| {
+        let client = if n % 2 == 0 { &here } else { &there };
+        client.post("/v1/users/password/login", &wrong)
+    });
+    let answers = join_all(guesses).await;
+    assert_eq!(runs() - before, 5, "each is counted before it is looked at");
+    assert_eq!(answers.iter().filter(|answer| answer.status == 401).count(), 5);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 35);
+    second.close().await;
+    bank.close().await;
+}

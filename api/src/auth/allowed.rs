@@ -53,6 +53,22 @@ impl Grant for KycVerify {
     const PERMISSION: Permission = Permission::KycVerify;
 }
 
+/// Finishing a login with a second factor, and nothing else.
+#[derive(Debug, Clone, Copy)]
+pub struct MfaVerify;
+
+impl Grant for MfaVerify {
+    const PERMISSION: Permission = Permission::MfaVerify;
+}
+
+/// Staff who say what staff may do.
+#[derive(Debug, Clone, Copy)]
+pub struct StaffAdmin;
+
+impl Grant for StaffAdmin {
+    const PERMISSION: Permission = Permission::StaffAdmin;
+}
+
 /// Staff at a till.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountOps;

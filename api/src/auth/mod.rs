@@ -10,6 +10,7 @@
 mod allowed;
 mod cache;
 mod guard;
+pub mod proof;
 mod sessions;
 #[cfg(test)]
 mod tests;
@@ -27,8 +28,8 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, PiiErase, ReadAccount,
-    WriteTransactions, permit,
+    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, MfaVerify, PiiErase, ReadAccount,
+    StaffAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;
@@ -134,19 +135,29 @@ impl Auth {
     async fn verify(&self, token: &str, hash: [u8; 32], now: Timestamp) -> Result<Caller, Problem> {
         let claims = self.tokens.verify(token).filter(|claims| claims.is_good(now));
         let claims = claims.ok_or_else(Problem::unauthenticated)?;
-        let ended = self.sessions.watch(claims.sid, claims.sub);
-        let (session, _) = self.journal.load::<Session>(&claims.sid.to_string()).await?;
-        let (user, _) = self.journal.load::<User>(&claims.sub.to_string()).await?;
-        let caller = Caller::new(claims, ended);
-        match session {
-            Session::Live(live)
-                if live.started.user_id == caller.user() && user != User::Erased && caller.is_good(now) =>
-            {
-                self.verified.put(hash, caller.clone(), now);
-                Ok(caller)
+        loop {
+            let ended = self.sessions.watch(claims.sid, claims.sub);
+            if !self.is_open(claims.sid, claims.sub).await? {
+                return Err(Problem::unauthenticated());
             }
-            Session::Live(_) | Session::Ended(_) | Session::Absent => Err(Problem::unauthenticated()),
+            // Something happened while it was read: it is read again.
+            if !ended.load(Ordering::Acquire) {
+                let caller = Caller::new(claims, ended);
+                self.verified.put(hash, caller.clone(), now);
+                return Ok(caller);
+            }
         }
+    }
+
+    /// Whether the session is `user`'s and nothing has ended it.
+    async fn is_open(&self, id: SessionId, user: UserId) -> Result<bool, Problem> {
+        let (session, _) = self.journal.load::<Session>(&id.to_string()).await?;
+        let epoch = match session {
+            Session::Live(live) if live.started.user_id == user => live.started.epoch,
+            Session::Live(_) | Session::Ended(_) | Session::Absent => return Ok(false),
+        };
+        let (user, _) = self.journal.load::<User>(&user.to_string()).await?;
+        Ok(user.admits(Some(id), epoch))
     }
 
     /// The claims of the request's token, whether or not its session is over: enough to log out, and only for that.

@@ -181,3 +181,38 @@ fn only_a_bearer_header_holds_a_token() {
     assert_eq!(of("Bearer"), None);
     assert_eq!(bearer(&HeaderMap::new()), None);
 }
+
+#[test]
+fn a_token_of_the_future_is_not_good_yet() {
+    let (header, claims) = parts(&token());
+    let is_good = |name: &str, second: i64| {
+        let mut claims = claims.clone();
+        claims[name] = json!(second);
+        tokens().verify(&signed(&header, &claims)).unwrap().is_good(at(NOW))
+    };
+    // The clocks of two servers may differ by a minute.
+    assert!(is_good("iat", NOW + 60) && is_good("nbf", NOW + 60));
+    assert!(!is_good("iat", NOW + 61) && !is_good("nbf", NOW + 61));
+    assert!(!is_good("nbf", i64::MAX) && !is_good("iat", i64::MAX));
+    assert!(is_good("nbf", i64::MIN));
+}
+
+#[test]
+fn whatever_happens_to_a_user_makes_their_tokens_be_looked_at_again() {
+    let (cache, sessions) = (Verified::new(100), Sessions::default());
+    let hash = Verified::hash(&token());
+    cache.put(
+        hash,
+        Caller::new(tokens().verify(&token()).unwrap(), sessions.watch(session(), user())),
+        at(NOW),
+    );
+    let happened = |user: UserId| Recorded {
+        stream: StreamId::new(Kind::User, user),
+        event: Event::User(bursar_domain::users::UserEvent::Activated),
+        ..ended(session())
+    };
+    sessions.recorded(&[happened("usr_0192f0c1a0007000800000000000000c".parse().unwrap())]);
+    assert!(cache.get(&hash, at(NOW)).is_some());
+    sessions.recorded(&[happened(user())]);
+    assert!(cache.get(&hash, at(NOW)).is_none());
+}

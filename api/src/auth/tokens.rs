@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 
 /// The `typ` of our tokens (RFC 9068), which keeps other JWTs from being taken for one.
 const TYPE: &str = "at+jwt";
+/// Seconds that the clock of the server that signed may be ahead of ours.
+const AHEAD: i64 = 60;
 /// Longest token looked at, in bytes.
 const LONGEST: usize = 4096;
 
@@ -32,6 +34,9 @@ pub struct Claims {
     pub iat: i64,
     /// Seconds since 1970.
     pub exp: i64,
+    /// Seconds since 1970; we write none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nbf: Option<i64>,
     /// What it allows.
     pub perm: Vec<Permission>,
 }
@@ -100,6 +105,22 @@ impl AccessTokens {
         issued_at: Timestamp,
         permissions: &[Permission],
     ) -> Result<String, BadKey> {
+        self.sign_for(self.seconds, user, session, jti, issued_at, permissions)
+    }
+
+    /// The same, good for `seconds`.
+    ///
+    /// # Errors
+    /// [`BadKey`].
+    pub fn sign_for(
+        &self,
+        seconds: i64,
+        user: UserId,
+        session: SessionId,
+        jti: &str,
+        issued_at: Timestamp,
+        permissions: &[Permission],
+    ) -> Result<String, BadKey> {
         let header = Header {
             typ: Some(TYPE.to_owned()),
             kid: Some(self.kid.clone()),
@@ -112,7 +133,8 @@ impl AccessTokens {
             sid: session,
             jti: jti.to_owned(),
             iat: issued_at.as_second(),
-            exp: issued_at.as_second().saturating_add(self.seconds),
+            exp: issued_at.as_second().saturating_add(seconds),
+            nbf: None,
             perm: permissions.to_vec(),
         };
         jsonwebtoken::encode(&header, &claims, &self.signing).map_err(|_| BadKey)
@@ -150,6 +172,8 @@ impl Claims {
     /// Whether the token is good at `now`.
     #[must_use]
     pub fn is_good(&self, now: Timestamp) -> bool {
-        now.as_second() < self.exp
+        let now = now.as_second();
+        let begun = |from: i64| from <= now.saturating_add(AHEAD);
+        now < self.exp && begun(self.iat) && self.nbf.is_none_or(begun)
     }
 }

@@ -8,6 +8,7 @@ mod payments;
 mod progress;
 mod projections;
 mod serve;
+mod staff;
 mod subjects;
 
 use std::error::Error;
@@ -80,6 +81,9 @@ enum Command {
     /// The master key
     #[command(subcommand)]
     Keys(keys::Command),
+    /// People who may do more than a customer: name them, give and take back permissions
+    #[command(subcommand)]
+    Staff(staff::Command),
     /// Print every setting with its default, as a commented bursar.toml
     Config,
     /// Measure this machine: transfers a second in process and over HTTP, rebuild, replay
@@ -130,6 +134,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Payments(command) => payments::run(&config, command).await,
         Command::Subjects(command) => Box::pin(subjects::run(&config, command)).await,
         Command::Keys(command) => keys::run(&config, command).await,
+        Command::Staff(command) => staff::run(&config, command).await,
         Command::Config => {
             print!("{}", crate::config::reference());
             Ok(ExitCode::SUCCESS)

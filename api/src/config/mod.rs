@@ -110,6 +110,14 @@ section! {
         require_client_token: bool = false,
         /// The token that client applications send there.
         client_token: Option<Secret> = None,
+        /// Seconds in which a login that needs a second factor can be finished.
+        mfa_seconds: i64 = 300,
+        /// Whether a login from a device on which no second factor was ever given asks for one, by short message.
+        mfa_on_new_device: bool = false,
+        /// The address of the certificate login as devices see it: the aud claim of their assertions.
+        certificate_login_url: String = "http://127.0.0.1:8080/v1/users/certificate/login".to_owned(),
+        /// A PEM file with the certificate of the authority that signs devices; none to admit no device.
+        device_authority: Option<PathBuf> = None,
         /// Verified access tokens remembered, so that a signature is checked once.
         remembered_tokens: usize = 100_000,
     }

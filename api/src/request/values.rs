@@ -199,6 +199,28 @@ impl Field for Secret {
     }
 }
 
+/// A certificate in PEM or base64: lines of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pem(pub String);
+
+impl Field for Pem {
+    fn read(value: Value) -> Result<Self, Faults> {
+        const MOST: usize = 16 * 1024;
+        let text = string(value)?;
+        if text.is_empty() || text.len() > MOST {
+            return Err(fault("LENGTH", "expected 1 to 16384 characters"));
+        }
+        if !text.bytes().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) {
+            return Err(fault("MALFORMED", "expected a certificate in PEM or base64"));
+        }
+        Ok(Self(text))
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.min_length(Some(1)).max_length(Some(16 * 1024)))
+    }
+}
+
 /// A field that the interface names and the bank decides: whatever it holds is passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ignored;

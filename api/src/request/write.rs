@@ -69,6 +69,7 @@ pub struct Sent {
     expected_version: Option<i64>,
     /// Everything that says what is asked for: the body, and in front of it the query where there is one.
     asked: Bytes,
+    raw: Bytes,
 }
 
 impl Sent {
@@ -84,11 +85,12 @@ impl Sent {
             path: parts.uri.path().to_owned(),
             asked: match parts.uri.query() {
                 Some(query) => [query.as_bytes(), b"\0", &raw].concat().into(),
-                None => raw,
+                None => raw.clone(),
             },
             expected_version: if_match(&parts.headers),
             headers: parts.headers,
             key,
+            raw,
         }
     }
 
@@ -102,6 +104,20 @@ impl Sent {
     #[must_use]
     pub fn anonymous(&self, app: &App, scope: &str) -> Context {
         self.scoped(app, "", scope)
+    }
+
+    /// The body, byte for byte.
+    #[must_use]
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// The context when the request has a key of its own, which `scope` keeps apart; the header's is passed over.
+    #[must_use]
+    pub fn keyed(&self, app: &App, scope: &str, key: &str) -> Context {
+        let mut context = self.scoped(app, "", scope);
+        context.idempotency = Some(app.keys.idempotency(scope, self.method, &self.path, key, &self.asked));
+        context
     }
 
     fn scoped(&self, app: &App, actor: &str, scope: &str) -> Context {

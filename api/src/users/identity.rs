@@ -135,7 +135,7 @@ pub(super) async fn look_up_identity(
     write: Write<ManageProfile, IdentityFields>,
 ) -> Result<Answer<IdentityLookedUp>, Problem> {
     let Write { caller, body, context, .. } = write;
-    scope.limit(app.limits.login(scope.address(), caller.actor(), scope.started()))?;
+    scope.limit(app.limits.login(scope.address(), caller.actor()).await?)?;
     if let Some(fault) = country(&app, "/country", Some(&body.country)) {
         return Err(Problem::invalid(vec![fault]));
     }

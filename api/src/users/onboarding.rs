@@ -40,7 +40,7 @@ pub(super) async fn register_user(
     let Submission { body, sent } = submission;
     app.admit_client(&sent.headers)?;
     let email = users::normalised_email(&body.email.0);
-    sent.scope.limit(app.limits.login(sent.scope.address(), &email, sent.scope.started()))?;
+    sent.scope.limit(app.limits.login(sent.scope.address(), &email).await?)?;
     let user = body.checked(&app)?;
     let context = sent.anonymous(&app, &email);
     let committed = users::sign_up(&app.journal, &app.keys, context, user).await?;
@@ -162,7 +162,7 @@ pub(super) async fn find_holder(
     scope: axum::Extension<Scope>,
     number: InPath<AccountNumber>,
 ) -> Result<Answer<HolderView>, Problem> {
-    scope.limit(app.limits.lookup(caller.user(), scope.started()))?;
+    scope.limit(app.limits.lookup(caller.user()).await?)?;
     let number = number.get()?;
     let found = users::holder_of(&app.journal, &number).await?;
     let view = HolderView {
@@ -209,7 +209,7 @@ pub(super) async fn onboard_holder(
         app.admit_client(&sent.headers)?;
     }
     let number = number.get().unwrap_or_else(|_| AccountNumber::from("0000000000"));
-    sent.scope.limit(app.limits.login(sent.scope.address(), number.as_str(), sent.scope.started()))?;
+    sent.scope.limit(app.limits.login(sent.scope.address(), number.as_str()).await?)?;
     let context = match &caller {
         Some(caller) => sent.context(&app, caller.actor()),
         None => sent.anonymous(&app, number.as_str()),

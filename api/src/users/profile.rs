@@ -146,11 +146,11 @@ async fn same_password(app: &App, caller: &Caller, given: Option<Secret>) -> Res
         Problem::new(status, "PASSWORD_MISMATCH", "currentPassword is not your password")
     };
     let Some(Secret(given)) = given else { return Err(wrong()) };
-    let attempt = app.guard.attempt(caller.actor(), "profile", std::time::Instant::now())?;
+    let attempt = app.guard.attempt(caller.actor(), "profile").await?;
     let (user, _) = app.journal.load::<User>(caller.actor()).await?;
     let hash = user.person().and_then(|person| person.password_hash.as_ref()?.get().cloned());
     if app.passwords.verify(Password::typed(given), hash).await {
-        attempt.succeeded();
+        attempt.succeeded().await;
         return Ok(());
     }
     Err(wrong())

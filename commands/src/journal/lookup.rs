@@ -128,6 +128,19 @@ impl Journal {
         self.0.holdings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Everybody to whom staff permissions were ever given.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn staff(&self) -> Result<Vec<UserId>, StoreError> {
+        let ids = sqlx::query_scalar!(
+            "SELECT DISTINCT aggregate_id FROM events
+              WHERE aggregate_type = 'user' AND event_type = 'user.permissions_granted' ORDER BY aggregate_id"
+        );
+        let ids = ids.fetch_all(&self.0.pool).await?;
+        ids.iter().map(|id| id.parse().map_err(|_| StoreError::Damaged(format!("user {id}")))).collect()
+    }
+
     /// What the ledger knows of an account.
     ///
     /// # Errors

@@ -24,6 +24,7 @@
 //! | `cache` | what is remembered: committed, batch, unit |
 //! | `store`, `columns`, `append.sql` | the writing SQL |
 //! | `read`, `lookup` | the reading SQL, and what use cases ask before they submit |
+//! | `counters` | what all servers count together beside the log: rate limits, guesses |
 //! | `event_store` | the same journal as a cqrs-es `EventStore` |
 //!
 //! A journal is a value, and a Postgres schema: connections carry its name in `search_path`.
@@ -31,6 +32,7 @@
 mod cache;
 mod claimed;
 mod columns;
+pub mod counters;
 mod event_store;
 mod lookup;
 mod plan;

@@ -109,6 +109,8 @@ ids! {
     TagId = "tag";
     /// Something the bank told a customer.
     MessageId = "msg";
+    /// An app that shows codes, as the bank knows it.
+    EnrolmentId = "enr";
     /// A movement of money.
     TransactionId = "txn";
     /// A code or a link that was sent to somebody.

@@ -43,4 +43,10 @@ crate::spelled! {
 impl Permission {
     /// What every customer has over their own resources.
     pub const CUSTOMER: &'static [Self] = &[Self::ReadAccount, Self::WriteTransactions, Self::ManageProfile];
+
+    /// Whether it is for staff: given and taken back, one by one.
+    #[must_use]
+    pub fn is_staff(self) -> bool {
+        !Self::CUSTOMER.contains(&self) && self != Self::MfaVerify
+    }
 }

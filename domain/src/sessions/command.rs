@@ -11,6 +11,11 @@ pub enum SessionCommand {
     Start(Box<Started>),
     /// Trade a refresh token for the next pair.
     Refresh(Box<Refresh>),
+    /// The second factor was given. Refused unless it waits for one.
+    Complete {
+        /// Now.
+        at: Timestamp,
+    },
     /// End it.
     End {
         /// Why.

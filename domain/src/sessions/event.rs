@@ -38,6 +38,26 @@ pub struct Started {
     pub absolute_expires_at: Timestamp,
     /// Seconds a refresh token lives.
     pub refresh_seconds: i64,
+    /// The user's epoch: how often all their sessions had been ended before.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub epoch: u32,
+    /// What is still missing, when the password was not enough. Such a session is good for giving it and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<SecondFactor>,
+}
+
+/// A login that is not finished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondFactor {
+    /// Until when the second factor can be given.
+    pub expires_at: Timestamp,
+    /// Whether the login asked for a session that outlives the day.
+    pub remember_me: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+const fn is_first(epoch: &u32) -> bool {
+    *epoch == 0
 }
 
 /// A pair of tokens that was handed out.
@@ -64,6 +84,8 @@ crate::spelled! {
         TokenReused = "TOKEN_REUSED",
         /// The refresh token came from another device.
         ForeignDevice = "FOREIGN_DEVICE",
+        /// The second factor was given: another session has taken its place.
+        Completed = "COMPLETED",
     }
 }
 

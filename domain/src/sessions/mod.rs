@@ -9,12 +9,12 @@ mod event;
 #[cfg(test)]
 mod tests;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use command::{Refresh, SessionCommand};
 pub use error::SessionError;
-pub use event::{EndReason, Issued, SessionEvent, Started};
+pub use event::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 
 use crate::aggregate::Aggregate;
 
@@ -54,11 +54,14 @@ impl Aggregate for Session {
         match (self, command) {
             (Self::Absent, SessionCommand::Start(started)) => Ok(vec![SessionEvent::Started(started)]),
             (Self::Live(live), SessionCommand::Refresh(refresh)) => live.refresh(*refresh).map(|e| vec![e]),
+            (Self::Live(live), SessionCommand::Complete { at }) => {
+                live.awaits(at).map(|()| vec![SessionEvent::Ended { reason: EndReason::Completed }])
+            }
             (Self::Live(_), SessionCommand::End { reason }) => Ok(vec![SessionEvent::Ended { reason }]),
             // Ending what has ended is what was wanted.
             (Self::Ended(_), SessionCommand::End { .. }) => Ok(Vec::new()),
             (Self::Live(_) | Self::Ended(_), SessionCommand::Start(_))
-            | (Self::Absent | Self::Ended(_), SessionCommand::Refresh(_))
+            | (Self::Absent | Self::Ended(_), SessionCommand::Refresh(_) | SessionCommand::Complete { .. })
             | (Self::Absent, SessionCommand::End { .. }) => Err(SessionError::InvalidToken),
         }
     }
@@ -93,7 +96,15 @@ impl Aggregate for Session {
 }
 
 impl Live {
+    fn awaits(&self, at: Timestamp) -> Result<(), SessionError> {
+        let awaits = self.started.awaits.as_ref().filter(|factor| at < factor.expires_at);
+        awaits.map(|_| ()).ok_or(SessionError::InvalidToken)
+    }
+
     fn refresh(&self, refresh: Refresh) -> Result<SessionEvent, SessionError> {
+        if self.started.awaits.is_some() {
+            return Err(SessionError::InvalidToken);
+        }
         let same_device = refresh.device_id == self.started.device_id;
         if refresh.at >= self.current.refresh_expires_at {
             return Err(SessionError::InvalidToken);

@@ -26,7 +26,15 @@ fn started() -> SessionEvent {
         first: issued(0, "h0", 0),
         absolute_expires_at: at(2000),
         refresh_seconds: 1000,
+        epoch: 0,
+        awaits: None,
     }))
+}
+
+fn half_open() -> SessionEvent {
+    let SessionEvent::Started(mut started) = started() else { panic!() };
+    started.awaits = Some(SecondFactor { expires_at: at(300), remember_me: false });
+    SessionEvent::Started(started)
 }
 
 fn refresh(presented: &str, device: &str, seconds: i64) -> SessionCommand {
@@ -108,4 +116,21 @@ fn ending_twice_is_ending_once() {
     given::<Session>(&[started()]).when(end.clone()).then(&[ended(EndReason::Revoked)]);
     given::<Session>(&[started(), ended(EndReason::Revoked)]).when(end.clone()).then(&[]);
     given::<Session>(&[]).when(end).then_refused("INVALID_TOKEN");
+}
+
+#[test]
+fn a_second_factor_is_given_once_and_in_time() {
+    let complete = |seconds| SessionCommand::Complete { at: at(seconds) };
+    given::<Session>(&[half_open()]).when(complete(299)).then(&[ended(EndReason::Completed)]);
+    given::<Session>(&[half_open()]).when(complete(300)).then_refused("INVALID_TOKEN");
+    given::<Session>(&[half_open(), ended(EndReason::Completed)])
+        .when(complete(1))
+        .then_refused("INVALID_TOKEN");
+    given::<Session>(&[started()]).when(complete(1)).then_refused("INVALID_TOKEN");
+    given::<Session>(&[]).when(complete(1)).then_refused("INVALID_TOKEN");
+}
+
+#[test]
+fn what_waits_for_a_second_factor_cannot_be_refreshed() {
+    given::<Session>(&[half_open()]).when(refresh("h0", "phone", 1)).then_refused("INVALID_TOKEN");
 }

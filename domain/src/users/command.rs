@@ -5,8 +5,8 @@ use std::fmt;
 
 use jiff::civil::Date;
 
-use super::{ProfileCommand, Registered};
-use crate::kernel::{AccountNumber, Permission, Personal, UserId};
+use super::{ProfileCommand, Registered, SessionsEnded};
+use crate::kernel::{AccountNumber, Permission, Personal, SessionId, UserId};
 
 /// Commands to a user.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,6 +24,28 @@ pub enum UserCommand {
     Grant {
         /// Which.
         permissions: BTreeSet<Permission>,
+    },
+    /// Staff: take permissions back, and end every session that has them.
+    Revoke {
+        /// Which.
+        permissions: BTreeSet<Permission>,
+        /// How many sessions that ends, as far as the read side knows.
+        sessions: u32,
+    },
+    /// Let a session begin or go on, if nothing has ended those of its epoch. Has no event: it stands in the unit of what
+    /// it allows.
+    Admit {
+        /// The session, unless it is yet to begin.
+        session: Option<SessionId>,
+        /// The epoch it began in; what was read, when it is yet to begin.
+        epoch: u32,
+    },
+    /// End their sessions.
+    EndSessions {
+        /// The epoch in which it was decided to; a later one means that somebody was faster.
+        seen: u32,
+        /// What will have happened.
+        ended: SessionsEnded,
     },
     /// What they say about themselves, and the proof of it.
     Profile(ProfileCommand),
@@ -56,6 +78,9 @@ impl fmt::Debug for UserCommand {
             Self::Activate => "Activate",
             Self::SetPassword { .. } => "SetPassword",
             Self::Grant { .. } => "Grant",
+            Self::Revoke { .. } => "Revoke",
+            Self::Admit { .. } => "Admit",
+            Self::EndSessions { .. } => "EndSessions",
             Self::Erase(_) => "Erase",
         })
     }

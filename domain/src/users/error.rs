@@ -19,6 +19,10 @@ crate::rejections! {
         NotWaiting: Conflict "CONTACT_CHANGED" = "another address or number has taken its place",
         /// Whoever asked for an erasure cannot agree to it.
         ApproverIsMaker: Forbidden "APPROVER_IS_MAKER" = "another member of staff must agree",
+        /// Whatever they were admitted by no longer counts. A use case says it in its own words.
+        NotAdmitted: Unauthenticated "NOT_ADMITTED" = "this access has ended",
+        /// Their sessions were ended in the meantime.
+        Overtaken: Conflict "OVERTAKEN" = "your access has changed in the meantime; try again",
         /// Not in this state.
         InvalidState {
             /// The state they are in.

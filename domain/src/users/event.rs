@@ -10,7 +10,7 @@ use super::{
     ProfileUpdated, Waiting,
 };
 use crate::aggregate::{AggregateEvent, names};
-use crate::kernel::{AccountNumber, Permission, Personal, UserId};
+use crate::kernel::{AccountNumber, Permission, Personal, SessionId, UserId};
 
 /// Events of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,13 @@ pub enum UserEvent {
         /// Which.
         permissions: BTreeSet<Permission>,
     },
+    /// Staff permissions were taken back.
+    PermissionsRevoked {
+        /// Which.
+        permissions: BTreeSet<Permission>,
+    },
+    /// Every session that began before is over, but one.
+    SessionsEnded(SessionsEnded),
     /// They changed what they say about themselves.
     ProfileUpdated(Box<ProfileUpdated>),
     /// Their identity was found where identities are kept; a code is on its way.
@@ -54,6 +61,30 @@ pub enum UserEvent {
     /// Somebody else has agreed: the commit that records this destroys their data key, and with it everything personal
     /// that was ever recorded of them.
     Erased(Box<Erased>),
+}
+
+/// Sessions that ended together: a new epoch begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionsEnded {
+    /// Why.
+    pub reason: SessionsEndReason,
+    /// The one that goes on: the session of whoever asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub except: Option<SessionId>,
+    /// How many there were, as far as the read side knew.
+    pub sessions: u32,
+}
+
+crate::spelled! {
+    /// Why all sessions of a user ended.
+    pub enum SessionsEndReason {
+        /// They changed their password.
+        PasswordChanged = "PASSWORD_CHANGED",
+        /// Their password was set anew, without the old one.
+        PasswordReset = "PASSWORD_RESET",
+        /// They may do less than before.
+        PermissionsRevoked = "PERMISSIONS_REVOKED",
+    }
 }
 
 /// How a person was erased.
@@ -113,6 +144,8 @@ impl Registered {
                 avatar: None,
             },
             erasure: None,
+            epoch: 0,
+            kept: None,
         }
     }
 }
@@ -123,6 +156,8 @@ impl AggregateEvent for UserEvent {
         Activated = "user.activated",
         PasswordSet = "user.password_set",
         PermissionsGranted = "user.permissions_granted",
+        PermissionsRevoked = "user.permissions_revoked",
+        SessionsEnded = "user.sessions_ended",
         ProfileUpdated = "user.profile_updated",
         IdentityLookedUp = "user.identity_looked_up",
         IdentityVerified = "user.identity_verified",

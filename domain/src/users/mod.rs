@@ -1,4 +1,8 @@
 //! Users: the people of the bank, customers and staff, and what they may do.
+//!
+//! Sessions end together by epochs. A session carries the epoch it began in; [`UserEvent::SessionsEnded`] begins the next
+//! one, and with it every session of an earlier epoch is over, on every server, however many there are and whether or not
+//! anybody has listed them. The one that asked for it may be kept.
 
 mod command;
 mod error;
@@ -14,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::{EraseUser, RegisterUser, UserCommand};
 pub use error::UserError;
-pub use event::{Erased, Registered, UserEvent};
+pub use event::{Erased, Registered, SessionsEndReason, SessionsEnded, UserEvent};
 pub use masked::{masked_email, masked_name, masked_phone};
 pub use profile::{
     Avatar, ContactVerified, IdentityLookup, IdentityType, IdentityVerified, Notifications, Onboarded,
@@ -22,7 +26,7 @@ pub use profile::{
 };
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{Permission, Personal, UserId};
+use crate::kernel::{Permission, Personal, SessionId, UserId};
 
 /// A user, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +62,10 @@ pub struct Person {
     /// The member of staff who has asked for their erasure, which nobody has agreed to yet.
     #[serde(default)]
     pub erasure: Option<UserId>,
+    /// How often all sessions were ended.
+    pub epoch: u32,
+    /// The session that outlived the last time.
+    pub kept: Option<SessionId>,
 }
 
 impl User {
@@ -70,15 +78,37 @@ impl User {
         }
     }
 
-    /// What a token of this user allows, in a fixed order. Empty unless the user is active.
+    /// What a token of this user allows, in a fixed order. Whoever is allowed nothing cannot log in. A pending user can,
+    /// so that they can prove who they are.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         match self {
-            Self::Absent | Self::Pending(_) | Self::Erased => Vec::new(),
+            Self::Absent | Self::Erased => Vec::new(),
+            Self::Pending(_) => vec![Permission::ManageProfile],
             Self::Active(person) => {
                 Permission::CUSTOMER.iter().chain(&person.staff_permissions).copied().collect()
             }
         }
+    }
+
+    /// The hash of their password, if there is one and it can be read.
+    #[must_use]
+    pub fn password_hash(&self) -> Option<String> {
+        self.person().and_then(|person| person.password_hash.as_ref()).and_then(Personal::get).cloned()
+    }
+
+    /// The epoch in which a session begins now.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.person().map_or(0, |person| person.epoch)
+    }
+
+    /// Whether a session that began in `epoch` is still good, as far as the user is concerned. One that has no id yet is
+    /// about to begin.
+    #[must_use]
+    pub fn admits(&self, session: Option<SessionId>, epoch: u32) -> bool {
+        let kept = self.person().and_then(|person| person.kept);
+        !self.permissions().is_empty() && (self.epoch() == epoch || (session.is_some() && session == kept))
     }
 
     /// `FULL` once the identity is verified, `NONE` before.
@@ -140,16 +170,44 @@ impl Aggregate for User {
                 })
             }
             (Self::Pending(person) | Self::Active(person), UserCommand::Erase(erase)) => person.erase(*erase),
+            (Self::Active(person), UserCommand::Revoke { permissions, sessions }) => {
+                let had: BTreeSet<_> = permissions.intersection(&person.staff_permissions).copied().collect();
+                if had.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let reason = SessionsEndReason::PermissionsRevoked;
+                let ended = SessionsEnded { reason, except: None, sessions };
+                Ok(vec![UserEvent::PermissionsRevoked { permissions: had }, UserEvent::SessionsEnded(ended)])
+            }
+            (state, UserCommand::Admit { session, epoch }) => {
+                if state.admits(session, epoch) {
+                    Ok(Vec::new())
+                } else {
+                    Err(UserError::NotAdmitted)
+                }
+            }
+            (Self::Pending(person) | Self::Active(person), UserCommand::EndSessions { seen, ended }) => {
+                if person.epoch == seen {
+                    Ok(vec![UserEvent::SessionsEnded(ended)])
+                } else {
+                    Err(UserError::Overtaken)
+                }
+            }
             (
                 Self::Absent,
                 UserCommand::SetPassword { .. }
                 | UserCommand::Activate
                 | UserCommand::Grant { .. }
+                | UserCommand::Revoke { .. }
+                | UserCommand::EndSessions { .. }
                 | UserCommand::Profile(_)
                 | UserCommand::Erase(_),
             ) => Err(UserError::Unknown),
             (Self::Erased, _) => Err(UserError::InvalidState { state: self.state() }),
-            (Self::Pending(_), UserCommand::Register(_) | UserCommand::Grant { .. })
+            (
+                Self::Pending(_),
+                UserCommand::Register(_) | UserCommand::Grant { .. } | UserCommand::Revoke { .. },
+            )
             | (Self::Active(_), UserCommand::Register(_) | UserCommand::Activate) => {
                 Err(UserError::InvalidState { state: self.state() })
             }
@@ -177,6 +235,13 @@ impl Aggregate for User {
             }),
             (UserEvent::PermissionsGranted { permissions }, other) => other.with(|person| {
                 person.staff_permissions.extend(permissions);
+            }),
+            (UserEvent::PermissionsRevoked { permissions }, other) => other.with(|person| {
+                person.staff_permissions.retain(|permission| !permissions.contains(permission));
+            }),
+            (UserEvent::SessionsEnded(ended), other) => other.with(|person| {
+                person.epoch = person.epoch.saturating_add(1);
+                person.kept = ended.except;
             }),
             (UserEvent::ErasureRequested { by, .. }, other) => other.with(|person| {
                 person.erasure = Some(*by);

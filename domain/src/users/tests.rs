@@ -31,10 +31,11 @@ fn a_user_registers_once() {
 }
 
 #[test]
-fn a_pending_user_may_nothing() {
+fn a_pending_user_may_only_prove_who_they_are() {
     let mut user = User::default();
-    user.evolve(&registered());
     assert!(user.permissions().is_empty());
+    user.evolve(&registered());
+    assert_eq!(user.permissions(), [Permission::ManageProfile]);
     user.evolve(&UserEvent::Activated);
     assert_eq!(user.permissions(), Permission::CUSTOMER);
 }
@@ -111,4 +112,56 @@ fn nothing_is_left_of_whoever_was_erased() {
     ] {
         given::<User>(&before).when(command).then_refused("INVALID_STATE");
     }
+}
+
+fn session(last: char) -> SessionId {
+    format!("ses_0192f0c1a0007000800000000000000{last}").parse().unwrap()
+}
+
+fn ended(except: Option<char>) -> UserEvent {
+    let reason = SessionsEndReason::PasswordChanged;
+    UserEvent::SessionsEnded(SessionsEnded { reason, except: except.map(session), sessions: 3 })
+}
+
+fn end_sessions(seen: u32) -> UserCommand {
+    let UserEvent::SessionsEnded(ended) = ended(None) else { panic!() };
+    UserCommand::EndSessions { seen, ended }
+}
+
+#[test]
+fn what_was_revoked_is_gone_and_so_are_the_sessions_that_had_it() {
+    let granted = UserEvent::PermissionsGranted { permissions: BTreeSet::from([Permission::AccountOps]) };
+    let revoke = |permission| UserCommand::Revoke { permissions: BTreeSet::from([permission]), sessions: 2 };
+    let log = [registered(), UserEvent::Activated, granted];
+    let reason = SessionsEndReason::PermissionsRevoked;
+    given::<User>(&log).when(revoke(Permission::AccountOps)).then(&[
+        UserEvent::PermissionsRevoked { permissions: BTreeSet::from([Permission::AccountOps]) },
+        UserEvent::SessionsEnded(SessionsEnded { reason, except: None, sessions: 2 }),
+    ]);
+    given::<User>(&log).when(revoke(Permission::CardOps)).then(&[]);
+    // A customer's own are not staff's to give or take.
+    given::<User>(&log).when(revoke(Permission::ReadAccount)).then(&[]);
+    given::<User>(&[]).when(revoke(Permission::AccountOps)).then_refused("NOT_FOUND");
+}
+
+#[test]
+fn a_new_epoch_ends_every_session_but_the_one_that_is_kept() {
+    let admit = |session, epoch| UserCommand::Admit { session, epoch };
+    let log = [registered(), UserEvent::Activated, ended(Some('a'))];
+    given::<User>(&log[..2]).when(admit(Some(session('a')), 0)).then(&[]);
+    given::<User>(&log).when(admit(Some(session('a')), 0)).then(&[]);
+    given::<User>(&log).when(admit(Some(session('b')), 0)).then_refused("NOT_ADMITTED");
+    given::<User>(&log).when(admit(None, 0)).then_refused("NOT_ADMITTED");
+    given::<User>(&log).when(admit(None, 1)).then(&[]);
+    // Whoever was kept once is not kept for ever.
+    let again = [log[0].clone(), log[1].clone(), log[2].clone(), ended(None)];
+    given::<User>(&again).when(admit(Some(session('a')), 0)).then_refused("NOT_ADMITTED");
+    given::<User>(&[]).when(admit(None, 0)).then_refused("NOT_ADMITTED");
+}
+
+#[test]
+fn of_two_who_end_sessions_at_once_the_second_must_look_again() {
+    given::<User>(&[registered()]).when(end_sessions(0)).then(&[ended(None)]);
+    given::<User>(&[registered(), ended(None)]).when(end_sessions(0)).then_refused("OVERTAKEN");
+    given::<User>(&[]).when(end_sessions(0)).then_refused("NOT_FOUND");
 }

@@ -4,6 +4,7 @@
 //! every other test of this file.
 
 pub mod compliance;
+mod factors;
 pub mod people;
 mod repeat;
 mod row;
@@ -107,7 +108,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
     let revoked = revoked["accessToken"].as_str().unwrap().to_owned();
     bank.client().with_token(&revoked).post("/v1/users/token/revoke", &json!({})).await.is(200);
 
-    let events = bank.events().await;
+    let events = bank.done().await;
     for row in rows().iter().filter(|row| row.is_private()) {
         let nobody = row.tried_by(&anybody, &world).await.problem(401, "UNAUTHENTICATED");
         assert_eq!(nobody.header("www-authenticate"), "Bearer", "{row}");
@@ -120,7 +121,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
             assert_eq!((refused.status, &refused.text), (401, &nobody.text), "{row} with {token}");
         }
     }
-    assert_eq!(bank.events().await, events);
+    assert_eq!(bank.done().await, events);
     world.bank.close().await;
 }
 
@@ -128,7 +129,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
 async fn without_the_permission_it_is_denied_by_name() {
     let world = World::new().await;
     let user = world.bank.user("ada@example.com").await;
-    let mut events = world.bank.events().await;
+    let mut events = world.bank.done().await;
     for row in rows() {
         let Access::Needs(needed) = row.access else { continue };
         let others: Vec<Permission> =
@@ -139,7 +140,7 @@ async fn without_the_permission_it_is_denied_by_name() {
         let denied = row.tried_by(&caller, &world).await.problem(403, "PERMISSION_DENIED");
         assert_eq!(denied.body["permission"], needed.as_str(), "{row}");
         assert!(denied.text_at("detail").contains(needed.as_str()), "{row}");
-        assert_eq!(world.bank.events().await, events, "{row}");
+        assert_eq!(world.bank.done().await, events, "{row}");
     }
     world.bank.close().await;
 }
@@ -147,7 +148,7 @@ async fn without_the_permission_it_is_denied_by_name() {
 #[tokio::test]
 async fn what_is_a_strangers_is_answered_like_what_does_not_exist() {
     let world = World::new().await;
-    let events = world.bank.events().await;
+    let events = world.bank.done().await;
     for row in rows() {
         let (Names::Own(thing) | Names::Anybodys(thing) | Names::Everybodys(thing)) = row.names else {
             continue;
@@ -166,14 +167,14 @@ async fn what_is_a_strangers_is_answered_like_what_does_not_exist() {
             assert_eq!(answer.body["code"], expected, "{row}: {malformed}: {}", answer.text);
         }
     }
-    assert_eq!(world.bank.events().await, events);
+    assert_eq!(world.bank.done().await, events);
     world.bank.close().await;
 }
 
 #[tokio::test]
 async fn a_bad_body_is_told_every_field_that_is_wrong() {
     let world = World::new().await;
-    let events = world.bank.events().await;
+    let events = world.bank.done().await;
     for row in rows() {
         let Some(body) = row.body else { continue };
         let (caller, id) = (world.caller(&row), (row.own)(&world));
@@ -194,7 +195,7 @@ async fn a_bad_body_is_told_every_field_that_is_wrong() {
             assert!(!raw.problem(400, "VALIDATION_FAILED").pointers().is_empty(), "{row}: {garbage}");
         }
     }
-    assert_eq!(world.bank.events().await, events);
+    assert_eq!(world.bank.done().await, events);
     world.bank.close().await;
 }
 

@@ -1,5 +1,8 @@
 //! The operations of the ratchet for other tests: each can succeed again and again.
 
+use bursar_commands::Context;
+use bursar_commands::passwords::Password;
+use bursar_commands::users;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -7,7 +10,7 @@ use serde_json::json;
 use super::row::Row;
 use super::world::{CARD, World, calls, keeps};
 use crate::messages::tell;
-use crate::support::client::Request;
+use crate::support::client::{PASSWORD, Request};
 
 /// Undoes what keeps an operation from succeeding once more.
 pub type Ready = fn(&mut World) -> BoxFuture<'_, ()>;
@@ -127,6 +130,19 @@ pub fn one_tag(world: &mut World) -> BoxFuture<'_, ()> {
     async {
         no_tags(world).await;
         world.tags.0 = calls(&world.ada).await;
+    }
+    .boxed()
+}
+
+/// What the teller changes their password to.
+pub const NEW_PASSWORD: &str = "another-password-2026";
+
+/// The teller has the password of all the demo's people.
+pub fn old_password(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        let app = &world.bank.app;
+        let (user, old) = (world.bank.user("teller@example.com").await, Password::typed(PASSWORD.to_owned()));
+        users::set_password(&app.journal, &app.passwords, Context::default(), user, old).await.unwrap();
     }
     .boxed()
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::repeat::{self, Ready};
 use super::world::World;
-use crate::support::Client;
 use crate::support::client::{Answer, Request};
+use crate::support::{Client, devices};
 
 pub(super) const READ: Access = Access::Needs(ReadAccount);
 pub(super) const WRITE: Access = Access::Needs(WriteTransactions);
@@ -181,6 +181,7 @@ impl Row {
     pub fn request(&self, client: &Client, world: &World, id: &str) -> Request {
         let request = client.request(self.method.clone(), &self.path(id)).header("X-Request-Id", "ratchet");
         match self.body {
+            Some(_) if self.path == devices::LOGIN => world.factors.with_certificate(client),
             Some(body) => request.json(&body(world, id)),
             None => request,
         }
@@ -189,6 +190,11 @@ impl Row {
     /// A good request by `client`.
     pub async fn tried_by(&self, client: &Client, world: &World) -> Answer {
         self.request(client, world, (self.own)(world)).send().await
+    }
+
+    /// Whether any caller may call it.
+    pub fn is_everybodys(&self) -> bool {
+        self.access == Access::LoggedIn
     }
 
     pub fn is_private(&self) -> bool {

@@ -1,14 +1,15 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::{AccountOps, PiiErase};
+use bursar_domain::kernel::Permission::{AccountOps, ManageProfile, PiiErase, StaffAdmin};
 use reqwest::Method;
 use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{compliance, people, repeat, undoing};
+use super::{compliance, factors, people, repeat, undoing};
 use crate::support::client::PASSWORD;
 
+const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
 
 /// Every operation.
@@ -16,6 +17,7 @@ pub fn rows() -> Vec<Row> {
     [
         operations(),
         sessions(),
+        factors::rows(),
         accounts(),
         payments(),
         beneficiaries(),
@@ -73,6 +75,13 @@ fn sessions() -> Vec<Row> {
             |world, _| json!({"refreshToken": world.refresh, "deviceId": "spare"}),
         )
         .after(repeat::new_session),
+        post(
+            "/v1/users/password/change",
+            Access::Needs(ManageProfile),
+            Names::Nothing,
+            |_, _| json!({"currentPassword": PASSWORD, "newPassword": repeat::NEW_PASSWORD, "confirmPassword": repeat::NEW_PASSWORD}),
+        )
+        .after(repeat::old_password),
     ]
 }
 
@@ -351,6 +360,20 @@ fn staff() -> Vec<Row> {
                 Access::Needs(PiiErase),
                 Names::Anybodys(Thing::User),
                 reason,
+            )
+        },
+        Row {
+            own: |world| &world.factors.recruit,
+            ..get(PERMISSIONS, Access::Needs(StaffAdmin), Names::Anybodys(Thing::User))
+        },
+        Row {
+            own: |world| &world.factors.recruit,
+            ready: factors::no_permission,
+            ..post(
+                PERMISSIONS,
+                Access::Needs(StaffAdmin),
+                Names::Anybodys(Thing::User),
+                |_, _| json!({"grant": ["KYC_VERIFY"], "revoke": ["AUDIT_READ"]}),
             )
         },
     ]

@@ -1,9 +1,10 @@
 //! The bank that the operations of the ratchet are tried in.
 
-use bursar_domain::kernel::Permission::DisputeResolve;
+use bursar_domain::kernel::Permission::{DisputeResolve, StaffAdmin};
 use serde_json::json;
 
 use super::compliance::Held;
+use super::factors::Factors;
 use super::people::People;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
@@ -41,6 +42,10 @@ pub struct World {
     pub erasable: String,
     /// What the rows about people need.
     pub people: People,
+    /// Whoever is asked for codes by short message.
+    pub auditor: Person,
+    /// Whoever has to do with passwords and second factors.
+    pub factors: Factors,
 }
 
 impl World {
@@ -69,9 +74,13 @@ impl World {
         let compliance = (Held::by(&ada).await, Held::by(&bola).await);
         let erasable = bank.registered("erasable").await.to_string();
         let people = People::new(&ada, &bola, &chidi, &teller).await;
+        let auditor = bank.person("auditor@example.com").await;
+        let factors = Factors::new(&bank).await;
         Self {
             erasable,
             people,
+            auditor,
+            factors,
             bank,
             ada,
             bola,
@@ -97,7 +106,13 @@ impl World {
         }
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
-            (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
+            _ if row.path == "/v1/users/password/change" => self.teller.client.clone(),
+            _ if row.path.starts_with("/v1/users/mfa") => match self.factors.client(row) {
+                Some(client) => client,
+                None if row.method == reqwest::Method::DELETE => self.auditor.client.clone(),
+                None => self.approver.client.clone(),
+            },
+            (Access::Needs(DisputeResolve | StaffAdmin), _) => self.approver.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }

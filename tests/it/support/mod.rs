@@ -2,6 +2,7 @@
 
 pub mod chance;
 pub mod client;
+pub mod devices;
 pub mod forge;
 pub mod inside;
 pub mod invariants;
@@ -9,6 +10,7 @@ pub mod payer;
 pub mod process;
 pub mod proxy;
 pub mod secrets;
+pub mod totp;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use bursar_commands::{Context, Unit, users};
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::{Issued, SessionCommand, Started};
-use bursar_domain::users::RegisterUser;
+use bursar_domain::users::{RegisterUser, User};
 use jiff::SignedDuration;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -178,23 +180,7 @@ impl Bank {
 
     /// Begins a session that may do exactly this.
     pub async fn session(&self, user: UserId, permissions: &[Permission]) -> SessionId {
-        let sources = self.app.journal.sources();
-        let (id, now) = (SessionId::mint(sources), sources.clock.now());
-        let ends = now + SignedDuration::from_hours(24);
-        let started = Started {
-            user_id: user,
-            device_id: "test-device".to_owned(),
-            permissions: permissions.to_vec(),
-            first: Issued {
-                generation: 0,
-                jti: "first".to_owned(),
-                refresh_hash: self.app.keys.refresh_token(id, 0).hash(),
-                issued_at: now,
-                refresh_expires_at: ends,
-            },
-            absolute_expires_at: ends,
-            refresh_seconds: 24 * 60 * 60,
-        };
+        let (id, started) = started(self, user, permissions).await;
         let start = SessionCommand::Start(Box::new(started));
         self.app.journal.submit(Unit::new(Context::default()).create(id, start)).await.unwrap();
         id
@@ -270,6 +256,31 @@ impl Bank {
     }
 }
 
+/// A session that is to begin and may do exactly this.
+pub async fn started(bank: &Bank, user: UserId, permissions: &[Permission]) -> (SessionId, Started) {
+    let sources = bank.app.journal.sources();
+    let (id, now) = (SessionId::mint(sources), sources.clock.now());
+    let ends = now + SignedDuration::from_hours(24);
+    let (holder, _) = bank.app.journal.load::<User>(&user.to_string()).await.unwrap();
+    let started = Started {
+        user_id: user,
+        device_id: "test-device".to_owned(),
+        permissions: permissions.to_vec(),
+        first: Issued {
+            generation: 0,
+            jti: "first".to_owned(),
+            refresh_hash: bank.app.keys.refresh_token(id, 0).hash(),
+            issued_at: now,
+            refresh_expires_at: ends,
+        },
+        absolute_expires_at: ends,
+        refresh_seconds: 24 * 60 * 60,
+        epoch: holder.epoch(),
+        awaits: None,
+    };
+    (id, started)
+}
+
 /// The same, and nothing happens by itself while a test counts events: payments stay on their way for a day.
 pub fn quiet() -> Config {
     let mut config = config();
@@ -283,6 +294,8 @@ pub fn quiet() -> Config {
 pub fn config() -> Config {
     let mut config = Config { sandbox: true, ..Config::default() };
     config.limits.enabled = false;
+    // How many codes a day are sent is asked by the tests that want to know.
+    config.codes.a_day = 10_000;
     config
 }
 
@@ -322,6 +335,7 @@ pub async fn build(pool: PgPool, mut config: Config) -> (App, Arc<BankClock>) {
         pool,
         sources,
         clock: Arc::clone(&clock),
+        devices: devices::devices(),
     };
     (App::build(config, wiring).await.unwrap(), clock)
 }
