@@ -225,6 +225,10 @@ async fn a_field_that_is_not_asked_for_changes_nothing() {
     assert!(fields.len() > 200, "{}", fields.len());
     for row in rows() {
         let Some(body) = row.body else { continue };
+        // Its proof covers the body, byte for byte.
+        if row.path == "/v1/users/certificate/login" {
+            continue;
+        }
         (row.ready)(&mut world).await;
         let own = asked_for(&document, &row);
         let mut body = body(&world, (row.own)(&world));

@@ -102,7 +102,7 @@ async fn five_wrong_codes_end_it_and_so_does_time() {
 
 #[tokio::test]
 async fn nobody_pumps_short_messages() {
-    let bank = Bank::open().await;
+    let bank = Bank::configured(crate::support::thrifty()).await;
     let (ngozi, _) = registered(&bank).await;
     let id = ngozi.post(LOOKUP, &claim()).await.is(201).text_at("verificationId").to_owned();
     let body = json!({"verificationId": id, "phoneNumber": PHONE});

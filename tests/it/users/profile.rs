@@ -185,7 +185,7 @@ async fn a_new_phone_counts_once_it_is_proven() {
 
 #[tokio::test]
 async fn a_code_is_mailed_to_ones_own_mailbox_and_for_nobody_else() {
-    let bank = Bank::open().await;
+    let bank = Bank::configured(crate::support::thrifty()).await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
     let (own, foreign) =
         (crate::ratchet::people::id_of(&ada).await, crate::ratchet::people::id_of(&bola).await);
