@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, compliance, datasets, documents, messages, openapi,
-    operations, payments, products, sandbox, sessions, staff, subjects, tags, transactions, users,
+    accounts, banks, beneficiaries, billers, cards, compliance, datasets, documents, loans, messages,
+    openapi, operations, payments, products, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -27,6 +27,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(banks::routes())
         .merge(billers::routes())
         .merge(datasets::routes())
+        .merge(loans::routes())
         .merge(messages::routes())
         .merge(documents::routes())
         .merge(products::routes())

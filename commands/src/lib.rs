@@ -21,6 +21,8 @@ pub mod files;
 pub mod identity;
 pub mod journal;
 pub mod keys;
+pub mod loan_products;
+pub mod loans;
 pub mod messages;
 mod owned;
 pub mod passwords;

@@ -282,4 +282,6 @@ catalogue! {
     Verifications(verifications),
     Card(cards),
     Document(documents),
+    LoanProduct(loan_products),
+    Loan(loans),
 }

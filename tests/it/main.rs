@@ -55,6 +55,7 @@ mod event_store;
 mod faults;
 mod kills;
 mod limits;
+mod loans;
 mod messages;
 mod mixed_day;
 mod payment_exports;

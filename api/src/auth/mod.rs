@@ -27,8 +27,8 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, PiiErase, ReadAccount,
-    WriteTransactions, permit,
+    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse, LoanReview,
+    ManageProfile, PiiErase, ReadAccount, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

@@ -35,7 +35,9 @@ pub use path::{InPath, PathId};
 pub use people::{FileContent, Language, TimeZoneName};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
-pub use values::{Code, Color, DayNumber, Email, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title};
+pub use values::{
+    Code, Color, DayNumber, Email, Ignored, Minor, Nothing, OneOf, Phone, Secret, Text, Title, Whole,
+};
 pub use write::{Submission, Write};
 
 use crate::app::App;

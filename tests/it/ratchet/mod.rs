@@ -4,6 +4,7 @@
 //! every other test of this file.
 
 pub mod compliance;
+pub mod lending;
 pub mod people;
 mod repeat;
 mod row;

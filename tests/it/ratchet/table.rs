@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{compliance, people, repeat, undoing};
+use super::{compliance, lending, people, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const OWN_ACCOUNT: Names = Names::Own(Thing::Account);
@@ -30,6 +30,7 @@ pub fn rows() -> Vec<Row> {
         undoing::rows(),
         people::rows(),
         compliance::rows(),
+        lending::rows(),
     ]
     .into_iter()
     .flatten()

@@ -1,9 +1,10 @@
 //! The bank that the operations of the ratchet are tried in.
 
-use bursar_domain::kernel::Permission::DisputeResolve;
+use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview};
 use serde_json::json;
 
 use super::compliance::Held;
+use super::lending::Lending;
 use super::people::People;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
@@ -29,6 +30,8 @@ pub struct World {
     pub bills: (String, String),
     /// A payment of Ada's, and one that is none of her business.
     pub transactions: (String, String),
+    /// Loans of Ada's, one in each state, and one of Bola's.
+    pub lending: Lending,
     /// What can be undone.
     pub undoing: Undoing,
     /// A message to Ada, and one to Bola.
@@ -63,6 +66,7 @@ impl World {
         let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        let lending = Lending::new(&ada, &bola, &teller, &approver).await;
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
@@ -80,6 +84,7 @@ impl World {
             approver,
             refresh,
             beneficiaries,
+            lending,
             cards,
             messages,
             tags,
@@ -97,7 +102,8 @@ impl World {
         }
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
-            (Access::Needs(DisputeResolve), _) => self.approver.client.clone(),
+            (Access::Needs(DisputeResolve | LoanApprove), _) => self.approver.client.clone(),
+            (Access::Needs(LoanReview | LoanDisburse), _) => self.teller.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }
