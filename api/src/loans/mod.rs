@@ -164,7 +164,9 @@ fn moved(committed: &Committed) -> Result<Answer<LoanMoved>, Problem> {
         Event::Loan(LoanEvent::Withdrawn { reason }) => {
             Some((LoanStatus::Withdrawn, reason.clone(), "Application withdrawn"))
         }
-        Event::Loan(LoanEvent::Disbursed(_)) => Some((LoanStatus::Disbursed, None, "Loan paid out")),
+        Event::Loan(LoanEvent::Disbursed(paid)) => {
+            Some((LoanStatus::Disbursed, paid.note.clone(), "Loan paid out"))
+        }
         Event::Loan(LoanEvent::WrittenOff(written)) => {
             Some((LoanStatus::WrittenOff, Some(written.reason.clone()), "Loan written off"))
         }

@@ -19,7 +19,7 @@ use crate::auth::{Allowed, LoanApprove, LoanDisburse, LoanReview};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{Conditions, InPath, Nothing, Queried, Text, Write};
+use crate::request::{Conditions, InPath, Queried, Text, Write};
 
 /// The routes of staff.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -173,16 +173,17 @@ async fn reject_loan(
 /// Staff: pays an approved loan out, less its fees; somebody else has approved it. Its schedule is fixed by it.
 #[utoipa::path(
     post, path = "/v1/staff/loans/{loanId}/disburse", tag = "Staff",
-    params(InPath<LoanId>, WriteHeaders, IfMatch), request_body = Nothing,
+    params(InPath<LoanId>, WriteHeaders, IfMatch), request_body = LoanNote,
     responses((status = 200, description = "Paid out.", body = LoanMoved), WriteProblems)
 )]
 async fn disburse_loan(
     State(app): State<App>,
     id: InPath<LoanId>,
-    write: Write<LoanDisburse, Nothing>,
+    write: Write<LoanDisburse, LoanNote>,
 ) -> Result<Answer<LoanMoved>, Problem> {
-    let Write { caller, context, .. } = write;
-    moved(&loans::disburse(&app.journal, context, caller.user(), id.get()?).await?)
+    let Write { caller, body, context, .. } = write;
+    let note = body.note.map(String::from);
+    moved(&loans::disburse(&app.journal, context, caller.user(), id.get()?, note).await?)
 }
 
 /// Staff: gives up a loan that is owed. What is owed is the bank's loss.

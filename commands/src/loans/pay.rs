@@ -35,6 +35,7 @@ pub async fn disburse(
     context: Context,
     by: UserId,
     id: LoanId,
+    note: Option<String>,
 ) -> Result<Committed, CommandError> {
     let (_, case) = any(journal, id).await?;
     let (now, transaction_id) = (journal.sources().clock.now(), payments::mint(journal));
@@ -56,7 +57,7 @@ pub async fn disburse(
     };
     let words = format!("Your loan {} of {} was paid into your account.", loan_number(id), money(&case));
     let unit = Unit::new(context)
-        .step(id, LoanCommand::Disburse { by, transaction_id, now })
+        .step(id, LoanCommand::Disburse { by, note, transaction_id, now })
         .create(transaction_id, PaymentCommand::Pay(Box::new(pay)));
     let unit = telling(journal, unit, &case, id, "Your loan was paid out", words);
     Ok(journal.submit(unit).await?)

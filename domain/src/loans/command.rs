@@ -72,6 +72,8 @@ pub enum LoanCommand {
     Disburse {
         /// Who.
         by: UserId,
+        /// What the borrower should know.
+        note: Option<String>,
         /// That payment.
         transaction_id: TransactionId,
         /// When.

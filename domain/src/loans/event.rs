@@ -312,6 +312,9 @@ pub struct Disbursed {
     pub transaction_id: TransactionId,
     /// How much.
     pub amount: Amount,
+    /// What the borrower should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The instalments.
     pub rows: Vec<Row>,
 }

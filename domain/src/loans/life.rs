@@ -141,6 +141,7 @@ impl Case {
     pub(super) fn disburse(
         &self,
         by: UserId,
+        note: Option<String>,
         transaction_id: TransactionId,
         now: Timestamp,
     ) -> Result<Vec<LoanEvent>, LoanError> {
@@ -165,7 +166,13 @@ impl Case {
             paid_interest: 0,
         });
         let rows = rows.collect();
-        Ok(vec![LoanEvent::Disbursed(Box::new(Disbursed { by, transaction_id, amount: *amount, rows }))])
+        Ok(vec![LoanEvent::Disbursed(Box::new(Disbursed {
+            by,
+            transaction_id,
+            amount: *amount,
+            note,
+            rows,
+        }))])
     }
 
     pub(super) fn accrue(

@@ -180,7 +180,10 @@ fn commands() -> Vec<(&'static str, LoanCommand)> {
         ("reject", LoanCommand::Reject { by: approver, reason: "No".into() }),
         ("withdraw", LoanCommand::Withdraw { reason: None }),
         ("expire", LoanCommand::Expire { now: midnight(day(40)) }),
-        ("disburse", LoanCommand::Disburse { by: disburser, transaction_id: txn(), now: day_one() }),
+        (
+            "disburse",
+            LoanCommand::Disburse { by: disburser, note: None, transaction_id: txn(), now: day_one() },
+        ),
         ("accrue", LoanCommand::Accrue { transaction_id: txn(), amount: amount(10_000), today: day(28) }),
         ("repay", repay(1_000_000_000)),
         ("miss", LoanCommand::Miss { today: day(28), code: "INSUFFICIENT_FUNDS".into() }),
@@ -285,7 +288,7 @@ fn each_step_needs_somebody_else() {
     }
     let approved = after(&["apply", "review", "approve"]).events;
     for by in [owner, approver] {
-        let disburse = LoanCommand::Disburse { by, transaction_id: txn(), now: day_one() };
+        let disburse = LoanCommand::Disburse { by, note: None, transaction_id: txn(), now: day_one() };
         given::<Loan>(&approved).when(disburse).then_refused("SAME_PERSON");
     }
     let applied = after(&["apply"]).events;
@@ -337,7 +340,7 @@ fn an_approval_is_good_for_thirty_days() {
     let told = after(&["apply", "review", "approve"]);
     let last = day_one() + SignedDuration::from_hours(24 * 30);
     let before = last - SignedDuration::from_secs(1);
-    let disburse = |now| LoanCommand::Disburse { by: person(4), transaction_id: txn(), now };
+    let disburse = |now| LoanCommand::Disburse { by: person(4), note: None, transaction_id: txn(), now };
     assert_eq!(told.loan.decide(LoanCommand::Expire { now: before }), Err(LoanError::NotExpired));
     assert!(told.loan.decide(disburse(before)).is_ok());
     assert_eq!(told.loan.decide(disburse(last)), Err(LoanError::InvalidState { state: "EXPIRED" }));

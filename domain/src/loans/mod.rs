@@ -322,8 +322,8 @@ impl Aggregate for Loan {
                 Ok(vec![LoanEvent::Withdrawn { reason }])
             }
             (Self::Approved(case), LoanCommand::Expire { now }) => case.expire(now),
-            (Self::Approved(case), LoanCommand::Disburse { by, transaction_id, now }) => {
-                case.disburse(by, transaction_id, now)
+            (Self::Approved(case), LoanCommand::Disburse { by, note, transaction_id, now }) => {
+                case.disburse(by, note, transaction_id, now)
             }
             (Self::Disbursed(case), LoanCommand::Accrue { transaction_id, amount, today }) => {
                 case.accrue(transaction_id, amount, today)

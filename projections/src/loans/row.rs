@@ -290,6 +290,7 @@ impl LoanRow {
                 self.status = LoanStatus::Disbursed;
                 self.disbursed_at = Some(at);
                 self.book = Book::new(disbursed.rows.clone());
+                self.comment(disbursed.note.as_ref());
             }
             LoanEvent::Accrued { amount, .. } => self.book.accrue(amount.minor()),
             LoanEvent::Repaid(repaid) => {

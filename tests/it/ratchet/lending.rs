@@ -182,7 +182,6 @@ fn decisions() -> Vec<Row> {
     let (reviews, approves) = (Access::Needs(LoanReview), Access::Needs(LoanApprove));
     let note = |_: &World, _: &str| -> Value { json!({"note": "Called the employer"}) };
     let reason = |_: &World, _: &str| -> Value { json!({"reason": "Not now"}) };
-    let nothing = |_: &World, _: &str| -> Value { json!({}) };
     vec![
         get("/v1/staff/loans", reviews, Names::Nothing),
         Row { own: |world| &world.lending.pending, ..get("/v1/staff/loans/{loanId}", reviews, anybodys) },
@@ -209,7 +208,7 @@ fn decisions() -> Vec<Row> {
         Row {
             own: |world| &world.lending.approved,
             ready: new_approved,
-            ..post("/v1/staff/loans/{loanId}/disburse", Access::Needs(LoanDisburse), anybodys, nothing)
+            ..post("/v1/staff/loans/{loanId}/disburse", Access::Needs(LoanDisburse), anybodys, note)
         },
         Row {
             own: |world| &world.lending.given_up,
