@@ -14,6 +14,7 @@ use bursar_commands::files::{Files, SweepFiles, UnusableStore, order};
 use bursar_commands::identity::IdentityRegistry;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::Keys;
+use bursar_commands::loans::{CollectLoans, ExpireApprovals};
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
 use bursar_commands::mfa::SecondFactors;
 use bursar_commands::passwords::{HashingFailed, Passwords};
@@ -25,7 +26,7 @@ use bursar_commands::resets::SendReset;
 use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
-use bursar_commands::{CommandError, Journal, products};
+use bursar_commands::{CommandError, Journal, loan_products, products};
 use bursar_domain::Position;
 use bursar_domain::kernel::{Sources, Spelled as _, uuid_v7};
 use bursar_domain::reference::{Choices, Places, Reference};
@@ -169,6 +170,7 @@ impl App {
         journal.observe(Arc::clone(&written) as Arc<dyn Observer>);
         let projections = Projections::start(pool.clone(), vault.codec(), journal.head());
         products::ensure_defaults(&journal).await?;
+        loan_products::ensure_defaults(&journal).await?;
         let issuer = (&config.auth.issuer, &config.auth.audience);
         let tokens = AccessTokens::new(&keys.token_seed, issuer.0, issuer.1, config.auth.access_seconds)?;
         let sandbox = config.sandbox.then(|| Arc::new(Sandbox::new(clock)));
@@ -312,6 +314,8 @@ fn processes(
     let mut tasks: Vec<Box<dyn Task>> = vec![
         Box::new(ExecuteRecurrences::new(journal.clone())),
         Box::new(EndBlocks::new(journal.clone())),
+        Box::new(CollectLoans::new(journal.clone())),
+        Box::new(ExpireApprovals::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
         Box::new(sweep),
         Box::new(SendReset::new(journal.clone(), verifier.clone())),

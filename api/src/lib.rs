@@ -36,6 +36,7 @@ pub mod documents;
 pub mod edge;
 pub mod iso20022;
 pub mod limits;
+pub mod loans;
 pub mod messages;
 mod metrics;
 pub mod mfa;

@@ -22,6 +22,8 @@ pub mod files;
 pub mod identity;
 pub mod journal;
 pub mod keys;
+pub mod loan_products;
+pub mod loans;
 pub mod messages;
 pub mod mfa;
 mod owned;

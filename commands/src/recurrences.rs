@@ -73,7 +73,11 @@ const fn is_repeatable(kind: PaymentKind) -> bool {
         | PaymentKind::CardFunding
         | PaymentKind::MwalletFunding
         | PaymentKind::Reversal
-        | PaymentKind::Refund => false,
+        | PaymentKind::Refund
+        | PaymentKind::LoanDisbursement
+        | PaymentKind::LoanRepayment
+        | PaymentKind::LoanInterest
+        | PaymentKind::LoanWriteOff => false,
     }
 }
 
@@ -174,5 +178,6 @@ fn again(paid: Completed, series: &Series) -> Pay {
         reference: paid.reference,
         save_as_beneficiary: false,
         undoes: None,
+        loan: None,
     }
 }

@@ -284,4 +284,6 @@ catalogue! {
     Verifications(verifications),
     Card(cards),
     Document(documents),
+    LoanProduct(loan_products),
+    Loan(loans),
 }

@@ -1,5 +1,6 @@
 //! Every event version ever written must load for ever: see `domain/docs/changing-an-event.md`.
 
+mod lending;
 mod people;
 
 use std::collections::{BTreeSet, HashMap};
@@ -96,6 +97,7 @@ fn completed() -> Completed {
         outside: None,
         fee: None,
         undoes: None,
+        loan: None,
         amount,
         currency: Currency::NGN,
         narration: Some("Lunch".into()),
@@ -423,6 +425,7 @@ fn samples() -> Vec<Event> {
         PaymentEvent::Completed(Box::new(completed())).into(),
         PaymentEvent::Completed(Box::new(bill())).into(),
         PaymentEvent::Completed(Box::new(by_nobody())).into(),
+        PaymentEvent::Completed(Box::new(lending::payment())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),
         PaymentEvent::Returned(Box::new(cleared(Some("AC04: closed account")))).into(),
         PaymentEvent::Reversed { by: transaction(), reason: None }.into(),
@@ -491,7 +494,8 @@ fn samples() -> Vec<Event> {
         }))
         .into(),
     ];
-    compliance().into_iter().chain(others).chain(people::samples()).collect()
+    let lending = lending::events();
+    compliance().into_iter().chain(others).chain(people::samples()).chain(lending).collect()
 }
 
 fn directory() -> PathBuf {

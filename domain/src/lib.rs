@@ -29,6 +29,7 @@ pub mod envelope;
 mod fixtures;
 pub mod kernel;
 pub mod ledger;
+pub mod loan_products;
 pub mod loans;
 pub mod messages;
 pub mod mfa;

@@ -38,6 +38,8 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::compliance::Compliance>(),
             Entry::of::<crate::daily_balances::DailyBalances>(),
             Entry::of::<crate::disputes::Disputes>(),
+            Entry::of::<crate::loan_products::LoanProducts>(),
+            Entry::of::<crate::loans::Loans>(),
             Entry::of::<crate::messages::MessageList>(),
             Entry::of::<crate::documents::Documents>(),
             Entry::of::<crate::products::Products>(),

@@ -19,6 +19,8 @@ pub mod daily_balances;
 pub mod disputes;
 pub mod documents;
 mod freshness;
+pub mod loan_products;
+pub mod loans;
 mod log;
 pub mod messages;
 mod page;

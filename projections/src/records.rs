@@ -187,6 +187,19 @@ fn key_column<R: Record>() -> &'static str {
     R::TABLE.key.last().copied().unwrap_or(R::GROUP)
 }
 
+/// The groups that have a row with one of `values` in `column`.
+pub(crate) async fn groups_with<R: Record>(
+    db: &mut PgConnection,
+    column: &str,
+    values: &[String],
+) -> sqlx::Result<Vec<String>> {
+    if values.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT DISTINCT {} FROM {} WHERE {column} = ANY($1)", R::GROUP, R::TABLE.name);
+    sqlx::query_scalar(&sql).bind(values).fetch_all(db).await
+}
+
 /// Every row, by key.
 pub(crate) async fn all<R: Record>(pool: &PgPool) -> sqlx::Result<Vec<R>> {
     let sql = format!("SELECT to_jsonb(t) FROM {} t ORDER BY {}", R::TABLE.name, key_column::<R>());

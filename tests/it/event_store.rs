@@ -81,6 +81,7 @@ async fn no_event_with_postings_gets_around_the_ledger() {
             outside: None,
             fee: None,
             undoes: None,
+            loan: None,
             amount: Amount::try_from(1).unwrap(),
             currency: Currency::NGN,
             narration: None,

@@ -56,6 +56,7 @@ mod event_store;
 mod faults;
 mod kills;
 mod limits;
+mod loans;
 mod messages;
 mod mfa;
 mod mixed_day;

@@ -95,6 +95,32 @@ impl Grant for PiiErase {
     const PERMISSION: Permission = Permission::PiiErase;
 }
 
+/// Staff who look into loan applications.
+#[derive(Debug, Clone, Copy)]
+pub struct LoanReview;
+
+impl Grant for LoanReview {
+    const PERMISSION: Permission = Permission::LoanReview;
+}
+
+/// Staff who decide about loans.
+#[derive(Debug, Clone, Copy)]
+pub struct LoanApprove;
+
+impl Grant for LoanApprove {
+    const PERMISSION: Permission = Permission::LoanApprove;
+    const MONEY: bool = true;
+}
+
+/// Staff who pay loans out.
+#[derive(Debug, Clone, Copy)]
+pub struct LoanDisburse;
+
+impl Grant for LoanDisburse {
+    const PERMISSION: Permission = Permission::LoanDisburse;
+    const MONEY: bool = true;
+}
+
 /// A caller with the permission `P`, within the limit for reads.
 #[derive(Debug, Clone)]
 pub struct Allowed<P>(Caller, PhantomData<P>);

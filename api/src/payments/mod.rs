@@ -3,6 +3,7 @@
 mod bills;
 pub(crate) mod export;
 mod funding;
+mod loans;
 mod outgoing;
 mod result;
 
@@ -34,6 +35,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(outgoing::transfer_external))
         .routes(routes!(outgoing::transfer_mwallet))
         .routes(routes!(bills::pay_bill))
+        .routes(routes!(loans::repay_loan))
         .routes(routes!(funding::fund_by_mwallet))
         .routes(routes!(funding::fund_via_card))
 }

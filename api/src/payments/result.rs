@@ -1,5 +1,7 @@
 //! What a payment answers with: what was asked, and what became of it.
 
+use bursar_domain::kernel::{LoanId, midnight};
+use bursar_domain::loans::{Repaid, interest_of, loan_number, principal_of};
 use bursar_domain::payments::{Completed, Outside};
 use bursar_domain::{Amount, Personal, Recorded};
 use jiff::Timestamp;
@@ -88,6 +90,27 @@ pub struct BillPaymentResult {
     fee: i64,
 }
 
+/// A payment towards a loan. Sums in minor units.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoanPaymentResult {
+    #[serde(flatten)]
+    payment: PaymentResult,
+    loan_id: String,
+    loan_number: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_type: Option<String>,
+    source_account: String,
+    /// How much of it is principal.
+    principal_paid: i64,
+    /// How much of it is interest.
+    interest_paid: i64,
+    /// Principal that is left.
+    remaining_balance: i64,
+    /// When the first instalment that is not wholly paid is or was due; null when the loan is paid back.
+    next_payment_date: Option<Timestamp>,
+}
+
 /// Money that came in from a mobile wallet; reserved until it has arrived.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -123,6 +146,23 @@ impl PaymentResult {
             narration: completed.narration.clone(),
             reference: completed.reference.clone(),
             receipt_url: receipt(&recorded.stream.id),
+        }
+    }
+}
+
+impl LoanPaymentResult {
+    pub(super) fn of(recorded: &Recorded, completed: &Completed, loan_id: LoanId, repaid: &Repaid) -> Self {
+        let message = if repaid.next_due.is_some() { "Loan payment completed" } else { "Loan paid back" };
+        Self {
+            payment: PaymentResult::of(recorded, completed, message),
+            loan_id: loan_id.to_string(),
+            loan_number: loan_number(loan_id),
+            payment_type: repaid.payment_type.clone(),
+            source_account: completed.source.to_string(),
+            principal_paid: principal_of(&repaid.shares),
+            interest_paid: interest_of(&repaid.shares),
+            remaining_balance: repaid.principal_left,
+            next_payment_date: repaid.next_due.map(midnight),
         }
     }
 }

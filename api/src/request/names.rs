@@ -4,8 +4,9 @@ use std::str::FromStr;
 
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AddressId, AvatarId, BeneficiaryId, CardId, ContactId, DisputeId, DocumentId, EmploymentId, IdError,
-    KinId, MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, ContactId, DisputeId, DocumentId, EmploymentId,
+    GuarantorId, IdError, KinId, LoanId, MessageId, RecurrenceId, TagId, TransactionId, UserId,
+    VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -57,7 +58,10 @@ ids! {
     BeneficiaryId: "beneficiary",
     CardId: "card",
     ContactId: "contact",
+    CollateralId: "collateral",
     DisputeId: "dispute",
+    GuarantorId: "guarantor",
+    LoanId: "loan",
     MessageId: "message",
     VerificationId: "verification",
     EmploymentId: "employment",

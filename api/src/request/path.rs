@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, DisputeId, DocumentId, MessageId, RecurrenceId, TagId, TransactionId,
-    UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId, MessageId,
+    RecurrenceId, TagId, TransactionId, UserId, VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -82,8 +82,11 @@ segments! {
     BillerId: "billerId" = "biller",
     BillingRef: "billingRef" = "bill",
     CardId: "cardId" = "card",
+    CollateralId: "collateralId" = "collateral",
     CountryCode: "countryCode" = "country",
     DisputeId: "disputeId" = "dispute",
+    GuarantorId: "guarantorId" = "guarantor",
+    LoanId: "loanId" = "loan",
     MessageId: "messageId" = "message",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",

@@ -288,6 +288,23 @@ impl Field for Minor {
     }
 }
 
+/// A whole number from `LEAST` to `MOST`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whole<const LEAST: u32, const MOST: u32>(pub u32);
+
+impl<const LEAST: u32, const MOST: u32> Field for Whole<LEAST, MOST> {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let number = u32::try_from(integer(&value)?).ok().filter(|number| (LEAST..=MOST).contains(number));
+        number
+            .map(Self)
+            .ok_or_else(|| fault("OUT_OF_RANGE", &format!("expected a whole number from {LEAST} to {MOST}")))
+    }
+
+    fn schema() -> Schema {
+        schema::whole(LEAST.into(), Some(MOST.into()))
+    }
+}
+
 /// The number of a day: of the month, or of the week, where 1 is Monday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayNumber(pub i8);

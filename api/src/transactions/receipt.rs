@@ -140,7 +140,11 @@ async fn receipt(app: &App, row: Transaction, reader: UserId) -> Result<Receipt,
         status: sided.status,
         amount: row.amount,
         fee: sided.fee,
-        total_amount: row.amount.saturating_add(sided.fee),
+        total_amount: match row.kind {
+            // Paid out less its fees.
+            PaymentKind::LoanDisbursement => row.amount.saturating_sub(sided.fee),
+            _ => row.amount.saturating_add(sided.fee),
+        },
         currency: row.currency.to_string(),
         from: party(&row.source_account, payer_name, sided.source),
         to: party(&row.destination_account, payee_name, sided.destination),

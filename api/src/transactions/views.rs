@@ -2,7 +2,6 @@
 
 use bursar_domain::AccountNumber;
 use bursar_domain::kernel::UserId;
-use bursar_domain::payments::PaymentKind;
 use bursar_projections::tags::{TagRow, Tagged};
 use bursar_projections::transactions::{Transaction, TransactionStatus};
 use jiff::Timestamp;
@@ -25,7 +24,7 @@ pub struct TransactionList {
 pub struct TransactionView {
     transaction_id: String,
     /// `INTERNAL`, `SELF`, `EXTERNAL`, `MWALLET`, `BILLS`, `CARD_FUNDING`, `MWALLET_FUNDING`, `DEPOSIT`,
-    /// `WITHDRAWAL`, `REVERSAL` or `REFUND`.
+    /// `WITHDRAWAL`, `REVERSAL`, `REFUND`, `LOAN_DISBURSEMENT` or `LOAN_REPAYMENT`.
     #[serde(rename = "type")]
     kind: &'static str,
     /// `DEBIT` when the caller paid, `CREDIT` when they were paid. Between accounts of their own they paid.
@@ -116,8 +115,8 @@ impl Sided {
         Self {
             paid,
             status,
-            // A reversal gives it back to whom it pays.
-            fee: if paid == (row.kind != PaymentKind::Reversal) { row.fee } else { 0 },
+            // A reversal gives it back to whom it pays, a loan is paid out less its fees.
+            fee: if paid == row.kind.fee_is_the_payees() { 0 } else { row.fee },
             source: shown(&row.source_account),
             destination: shown(&row.destination_account),
             destination_name: row.destination_name.clone().filter(|_| paid),

@@ -97,6 +97,12 @@ ids! {
     EmploymentId = "emp";
     /// Somebody next of kin to a customer.
     KinId = "kin";
+    /// A loan, from its application on.
+    LoanId = "loan";
+    /// Somebody who vouches for a loan.
+    GuarantorId = "gua";
+    /// What secures a loan.
+    CollateralId = "col";
     /// A person: customer or staff.
     UserId = "usr";
     /// A login and everything refreshed from it.

@@ -20,6 +20,14 @@ pub enum Internal {
     FeeIncome,
     /// What the bank refunded and has not got back yet.
     Chargebacks,
+    /// What borrowers owe of the principal of their loans.
+    LoanPrincipal,
+    /// Interest on loans that has accrued and is not paid yet.
+    LoanInterest,
+    /// Interest that loans have earned.
+    InterestIncome,
+    /// Loans that the bank has given up.
+    LoanLosses,
     /// Payments on their way: its balance is the sum of the items that are neither settled nor returned.
     Settlement(Channel),
 }
@@ -57,6 +65,10 @@ impl Internal {
             "nostro" => Some(Self::Nostro),
             "fee_income" => Some(Self::FeeIncome),
             "chargebacks" => Some(Self::Chargebacks),
+            "loan_principal" => Some(Self::LoanPrincipal),
+            "loan_interest" => Some(Self::LoanInterest),
+            "interest_income" => Some(Self::InterestIncome),
+            "loan_losses" => Some(Self::LoanLosses),
             _ => Channel::of(role.strip_prefix("settlement.")?).map(Self::Settlement),
         }
     }
@@ -87,6 +99,10 @@ impl fmt::Display for Internal {
             Self::Nostro => f.write_str("nostro"),
             Self::FeeIncome => f.write_str("fee_income"),
             Self::Chargebacks => f.write_str("chargebacks"),
+            Self::LoanPrincipal => f.write_str("loan_principal"),
+            Self::LoanInterest => f.write_str("loan_interest"),
+            Self::InterestIncome => f.write_str("interest_income"),
+            Self::LoanLosses => f.write_str("loan_losses"),
             Self::Settlement(channel) => write!(f, "settlement.{channel}"),
         }
     }
@@ -115,9 +131,17 @@ mod tests {
             Channel::Wallet("MTN_MOMO".into()),
             Channel::Biller("SBX-1".into()),
         ];
-        let roles =
-            [Internal::Cash, Internal::Nostro, Internal::FeeIncome, Internal::Chargebacks].into_iter();
-        for role in roles.chain(channels.map(Internal::Settlement)) {
+        let roles = [
+            Internal::Cash,
+            Internal::Nostro,
+            Internal::FeeIncome,
+            Internal::Chargebacks,
+            Internal::LoanPrincipal,
+            Internal::LoanInterest,
+            Internal::InterestIncome,
+            Internal::LoanLosses,
+        ];
+        for role in roles.into_iter().chain(channels.map(Internal::Settlement)) {
             assert_eq!(Internal::of(&role.account(Currency::NGN), Currency::NGN), Some(role));
         }
     }

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::{Completed, Outside, PaymentError, PaymentKind};
+use super::{Completed, OfLoan, Outside, PaymentError, PaymentKind};
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
 use crate::ledger::{Internal, Postings};
 
@@ -87,6 +87,8 @@ pub struct Pay {
     pub save_as_beneficiary: bool,
     /// The payment that this one undoes or refunds.
     pub undoes: Option<TransactionId>,
+    /// The loan that it is about.
+    pub loan: Option<OfLoan>,
 }
 
 impl Pay {
@@ -114,6 +116,7 @@ impl Pay {
             reference,
             save_as_beneficiary: false,
             undoes: None,
+            loan: None,
         }
     }
 
@@ -144,6 +147,7 @@ impl Pay {
             reference: self.reference,
             save_as_beneficiary: self.save_as_beneficiary,
             undoes: self.undoes,
+            loan: self.loan,
         })
     }
 
@@ -164,17 +168,49 @@ impl Pay {
             PaymentKind::Refund => {
                 is(&self.source, &Internal::Chargebacks) && to_customer && self.undoes.is_some()
             }
+            PaymentKind::LoanDisbursement => {
+                is(&self.source, &Internal::LoanPrincipal) && to_customer && self.loan.is_some()
+            }
+            PaymentKind::LoanRepayment => {
+                from_customer && is(&self.destination, &Internal::LoanPrincipal) && self.loan.is_some()
+            }
+            PaymentKind::LoanInterest => {
+                is(&self.source, &Internal::LoanInterest)
+                    && is(&self.destination, &Internal::InterestIncome)
+                    && self.loan.is_some()
+            }
+            PaymentKind::LoanWriteOff => {
+                is(&self.source, &Internal::LoanLosses)
+                    && is(&self.destination, &Internal::LoanPrincipal)
+                    && self.loan.is_some()
+            }
         }
     }
 
-    /// The fee is in lines of its own; a reversal gives it back.
+    /// What is interest on a loan goes on from its principal to its interest. The fee is in lines of its own; a reversal
+    /// gives it back.
     fn postings(&self) -> Postings {
-        let postings = Postings::transfer(&self.source, &self.destination, self.amount, self.currency);
-        let Some(fee) = self.fee else { return postings };
-        let income = Internal::FeeIncome.account(self.currency);
-        match self.kind {
-            PaymentKind::Reversal => postings.and(&income, &self.destination, fee, self.currency),
-            _ => postings.and(&self.source, &income, fee, self.currency),
+        let currency = self.currency;
+        let mut postings = Postings::transfer(&self.source, &self.destination, self.amount, currency);
+        if let Some(interest) = self.loan.as_ref().and_then(|loan| loan.interest) {
+            let accrued = Internal::LoanInterest.account(currency);
+            postings = postings.and(&self.destination, &accrued, interest, currency);
         }
+        let income = Internal::FeeIncome.account(currency);
+        for fee in self.fees() {
+            postings = match self.kind {
+                PaymentKind::Reversal => postings.and(&income, &self.destination, fee, currency),
+                PaymentKind::LoanDisbursement => postings.and(&self.destination, &income, fee, currency),
+                _ => postings.and(&self.source, &income, fee, currency),
+            };
+        }
+        postings
+    }
+
+    /// The fee, and the part of it that is for insurance in a line of its own.
+    fn fees(&self) -> impl Iterator<Item = Amount> {
+        let insurance = self.loan.as_ref().and_then(|loan| loan.insurance);
+        let rest = self.fee.map(|fee| fee.minor() - insurance.map_or(0, Amount::minor));
+        rest.and_then(|rest| Amount::try_from(rest).ok()).into_iter().chain(insurance)
     }
 }

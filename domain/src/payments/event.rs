@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::outside::Outside;
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
-use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
+use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, LoanId, Personal, TransactionId, UserId};
 use crate::ledger::{Checks, Effect, Hold, Postings};
 
 /// The task of handing a payment to its rail and asking what became of it.
@@ -80,6 +80,14 @@ crate::spelled! {
         Reversal = "REVERSAL",
         /// What gives money back after a dispute.
         Refund = "REFUND",
+        /// The bank pays a loan out.
+        LoanDisbursement = "LOAN_DISBURSEMENT",
+        /// A borrower pays a loan back.
+        LoanRepayment = "LOAN_REPAYMENT",
+        /// Interest on a loan accrues: no customer is part of it.
+        LoanInterest = "LOAN_INTEREST",
+        /// The bank gives a loan up: no customer is part of it.
+        LoanWriteOff = "LOAN_WRITE_OFF",
     }
 }
 
@@ -119,8 +127,24 @@ pub struct Completed {
     /// The payment that this one undoes or refunds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<TransactionId>,
+    /// The loan that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loan: Option<OfLoan>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
+}
+
+/// What a movement of money is to a loan. Minor units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfLoan {
+    /// The loan.
+    pub loan_id: LoanId,
+    /// How much of the amount is interest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interest: Option<Amount>,
+    /// How much of the fee is for insurance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insurance: Option<Amount>,
 }
 
 /// What became of a payment that was on its way.
@@ -184,9 +208,16 @@ impl PaymentKind {
     pub const fn clears(self) -> bool {
         match self {
             Self::External | Self::Mwallet | Self::Bills | Self::CardFunding | Self::MwalletFunding => true,
-            Self::Internal | Self::Own | Self::Deposit | Self::Withdrawal | Self::Reversal | Self::Refund => {
-                false
-            }
+            Self::Internal
+            | Self::Own
+            | Self::Deposit
+            | Self::Withdrawal
+            | Self::Reversal
+            | Self::Refund
+            | Self::LoanDisbursement
+            | Self::LoanRepayment
+            | Self::LoanInterest
+            | Self::LoanWriteOff => false,
         }
     }
 
@@ -196,10 +227,22 @@ impl PaymentKind {
         matches!(self, Self::CardFunding | Self::MwalletFunding)
     }
 
-    /// What the accounts may say against it.
+    /// Whether its fee is taken from, or given to, whoever is paid.
+    #[must_use]
+    pub const fn fee_is_the_payees(self) -> bool {
+        matches!(self, Self::Reversal | Self::LoanDisbursement)
+    }
+
+    /// What the accounts may say against it. No limit keeps anybody from paying what they owe the bank.
     const fn checks(self) -> Checks {
         match self {
-            Self::Own | Self::Reversal | Self::Refund => Checks::Unlimited,
+            Self::Own
+            | Self::Reversal
+            | Self::Refund
+            | Self::LoanDisbursement
+            | Self::LoanRepayment
+            | Self::LoanInterest
+            | Self::LoanWriteOff => Checks::Unlimited,
             _ => Checks::Limited,
         }
     }
@@ -220,7 +263,11 @@ impl Completed {
             | PaymentKind::CardFunding
             | PaymentKind::MwalletFunding
             | PaymentKind::Reversal
-            | PaymentKind::Refund => None,
+            | PaymentKind::Refund
+            | PaymentKind::LoanDisbursement
+            | PaymentKind::LoanRepayment
+            | PaymentKind::LoanInterest
+            | PaymentKind::LoanWriteOff => None,
         }
     }
 

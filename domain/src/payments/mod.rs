@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::{Party, Pay, PaymentCommand};
 pub use error::PaymentError;
-pub use event::{CLEAR, Cause, Cleared, Completed, Movement, PaymentEvent, PaymentKind, Refund};
+pub use event::{CLEAR, Cause, Cleared, Completed, Movement, OfLoan, PaymentEvent, PaymentKind, Refund};
 pub use outside::Outside;
 pub use undo::{DISPUTE_DAYS, REVERSAL_MINUTES};
 

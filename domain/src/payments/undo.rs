@@ -42,7 +42,11 @@ impl Payment {
                 | PaymentKind::CardFunding
                 | PaymentKind::MwalletFunding
                 | PaymentKind::Reversal
-                | PaymentKind::Refund,
+                | PaymentKind::Refund
+                | PaymentKind::LoanDisbursement
+                | PaymentKind::LoanRepayment
+                | PaymentKind::LoanInterest
+                | PaymentKind::LoanWriteOff,
                 _,
             ) => Err(PaymentError::NotReversible { kind }),
         }

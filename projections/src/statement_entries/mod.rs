@@ -86,9 +86,13 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
         Cause::Settlement => return "Settlement",
         Cause::Return => return "Payment returned",
     };
-    // The first pair of lines is the payment, the second its fee.
+    // The first pair of lines is the payment, the others are its fee or its interest.
     if line >= 2 {
-        return if matches!(kind, PaymentKind::Reversal) { "Fee given back" } else { "Fee" };
+        return match kind {
+            PaymentKind::Reversal => "Fee given back",
+            PaymentKind::LoanRepayment | PaymentKind::LoanWriteOff => "Interest on a loan",
+            _ => "Fee",
+        };
     }
     match (kind, posting.amount > 0) {
         (PaymentKind::Internal, true) => "Transfer received",
@@ -103,6 +107,10 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
         (PaymentKind::MwalletFunding, _) => "Funding by mobile wallet",
         (PaymentKind::Reversal, _) => "Reversal",
         (PaymentKind::Refund, _) => "Refund after a dispute",
+        (PaymentKind::LoanDisbursement, _) => "Loan paid out",
+        (PaymentKind::LoanRepayment, _) => "Loan repayment",
+        (PaymentKind::LoanInterest, _) => "Interest on a loan",
+        (PaymentKind::LoanWriteOff, _) => "Loan written off",
     }
 }
 

@@ -138,6 +138,7 @@ impl Bank {
             outside: None,
             fee: None,
             undoes: None,
+            loan: None,
             amount,
             currency,
             narration: Some(format!("rent {}", self.position)),

@@ -5,6 +5,7 @@
 
 pub mod compliance;
 mod factors;
+pub mod lending;
 pub mod people;
 mod repeat;
 mod row;

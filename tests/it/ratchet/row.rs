@@ -62,6 +62,9 @@ pub enum Thing {
     Verification,
     Avatar,
     Document,
+    Loan,
+    /// A guarantor or a collateral: its loan, and it.
+    LoanItem,
 }
 
 impl Thing {
@@ -88,6 +91,8 @@ impl Thing {
             Self::Verification => "ver_0192f0c1a00070008000000000000abc",
             Self::Avatar => "avt_0192f0c1a00070008000000000000abc",
             Self::Document => "doc_0192f0c1a00070008000000000000abc",
+            Self::Loan => "loan_0192f0c1a00070008000000000000abc",
+            Self::LoanItem => "loan_0192f0c1a00070008000000000000abc/gua_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -111,6 +116,8 @@ impl Thing {
             Self::Document => &["0", "doc_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Loan => &["0", "loan_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::LoanItem => &["0", "loan_0192f0c1a00070008000000000000abc", "%00"],
             Self::Card => &["0", "card_", "card_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
             Self::Address | Self::Kin | Self::Employment | Self::Contact | Self::Record => &[
                 "0",
@@ -202,9 +209,18 @@ impl Row {
     }
 }
 
-/// A route with `id` in its segment.
+/// A route with `id` in its segment; ids with a `/` between them are for one segment each.
 pub fn path(route: &str, id: &str) -> String {
-    let segments = route.split('/').map(|segment| if segment.starts_with('{') { id } else { segment });
+    let mut ids = id.split('/');
+    let mut last = id;
+    let segments = route.split('/').map(|segment| {
+        if segment.starts_with('{') {
+            last = ids.next().unwrap_or(last);
+            last
+        } else {
+            segment
+        }
+    });
     segments.collect::<Vec<_>>().join("/")
 }
 

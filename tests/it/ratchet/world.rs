@@ -1,10 +1,11 @@
 //! The bank that the operations of the ratchet are tried in.
 
-use bursar_domain::kernel::Permission::{DisputeResolve, StaffAdmin};
+use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview, StaffAdmin};
 use serde_json::json;
 
 use super::compliance::Held;
 use super::factors::Factors;
+use super::lending::Lending;
 use super::people::People;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
@@ -30,6 +31,8 @@ pub struct World {
     pub bills: (String, String),
     /// A payment of Ada's, and one that is none of her business.
     pub transactions: (String, String),
+    /// Loans of Ada's, one in each state, and one of Bola's.
+    pub lending: Lending,
     /// What can be undone.
     pub undoing: Undoing,
     /// A message to Ada, and one to Bola.
@@ -68,6 +71,7 @@ impl World {
         let transactions = (pays(&ada, &chidi).await, pays(&bola, &chidi).await);
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
+        let lending = Lending::new(&ada, &bola, &teller, &approver).await;
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
@@ -89,6 +93,7 @@ impl World {
             approver,
             refresh,
             beneficiaries,
+            lending,
             cards,
             messages,
             tags,
@@ -112,7 +117,8 @@ impl World {
                 None if row.method == reqwest::Method::DELETE => self.auditor.client.clone(),
                 None => self.approver.client.clone(),
             },
-            (Access::Needs(DisputeResolve | StaffAdmin), _) => self.approver.client.clone(),
+            (Access::Needs(DisputeResolve | LoanApprove | StaffAdmin), _) => self.approver.client.clone(),
+            (Access::Needs(LoanReview | LoanDisburse), _) => self.teller.client.clone(),
             (_, Names::Anybodys(_)) => self.teller.client.clone(),
             _ => self.ada.client.clone(),
         }

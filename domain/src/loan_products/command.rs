@@ -1,0 +1,10 @@
+//! What a loan product can be asked.
+
+use super::LoanTerms;
+
+/// Commands to a loan product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoanProductCommand {
+    /// Put it on offer with these terms, or change its terms for applications from now on.
+    Define(Box<LoanTerms>),
+}
