@@ -159,6 +159,8 @@ fn new_holder(world: &mut World) -> BoxFuture<'_, ()> {
 
 fn new_resend(world: &mut World) -> BoxFuture<'_, ()> {
     async {
+        // Another server may have been asked.
+        world.bank.caught_up().await;
         let profile = world.chidi.client.get("/v1/users/profile").await.is(200);
         let phone = profile.text_at("phoneNumber").to_owned();
         world.people.resent = looked_up(&world.chidi, "Chidi", "Eze", &phone).await;
@@ -175,7 +177,12 @@ fn new_email(world: &mut World) -> BoxFuture<'_, ()> {
 }
 
 fn new_phone(world: &mut World) -> BoxFuture<'_, ()> {
-    async { world.people.phone = phoned(&world.chidi).await }.boxed()
+    async {
+        // Another server may have been asked.
+        world.bank.caught_up().await;
+        world.people.phone = phoned(&world.chidi).await;
+    }
+    .boxed()
 }
 
 fn new_avatar(world: &mut World) -> BoxFuture<'_, ()> {
