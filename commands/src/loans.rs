@@ -6,17 +6,19 @@
 mod collect;
 mod pay;
 
-use bursar_domain::kernel::{CollateralId, GuarantorId, LoanId, UserId};
+use bursar_domain::kernel::{CollateralId, DocumentId, FileType, GuarantorId, LoanId, UserId};
+use bursar_domain::loan_products::LoanDocumentType;
 use bursar_domain::loans::{
     Application, Case, CheckOutcome, Collateral, CollateralType, EmploymentType, ExistingLoan, Guarantor,
-    Item, Loan, LoanCommand, LoanError, loan_number,
+    Item, Loan, LoanCommand, LoanDocument, LoanError, LoanStatus, loan_number,
 };
 use bursar_domain::messages::{Category, MessagesCommand};
-use bursar_domain::{Aggregate as _, Amount};
+use bursar_domain::{Aggregate as _, Amount, Personal};
 
 pub use collect::{CollectLoans, ExpireApprovals};
 pub use pay::{Instruction, disburse, repay, write_off};
 
+use crate::files::Files;
 use crate::journal::Holding;
 use crate::messages::notice;
 use crate::owned::{CommandError, NotFound, Owned};
@@ -130,6 +132,60 @@ pub async fn add_collateral(
     let collateral = name(CollateralId::mint(journal.sources()));
     let unit = Unit::new(context).step_of(owner, id, LoanCommand::AddCollateral(Box::new(collateral)));
     Ok(journal.submit(unit).await?)
+}
+
+/// A document as it is handed in.
+#[derive(Debug, Clone)]
+pub struct NewDocument {
+    /// What it is.
+    pub document_type: LoanDocumentType,
+    /// What its owner calls it.
+    pub name: Option<String>,
+    /// What they say about it.
+    pub description: Option<String>,
+    /// What the file should be.
+    pub file_type: FileType,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
+/// Adds a document to an application of `owner`'s. Its bytes are kept outside the log, encrypted for them.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` once it is decided; `LIMIT_EXCEEDED`; `FILE_TYPE_MISMATCH`, `FILE_DAMAGED`, `FILE_NOT_PLAIN`,
+/// `IMAGE_TOO_LARGE`.
+pub async fn add_document(
+    journal: &Journal,
+    files: &Files,
+    context: Context,
+    owner: UserId,
+    id: LoanId,
+    new: NewDocument,
+) -> Result<Committed, CommandError> {
+    // A repeat brings nothing that is not there.
+    if journal.knows(&context).await? {
+        return Ok(journal.submit(Unit::new(context)).await?);
+    }
+    // Nothing is stored for a loan that takes nothing; the unit asks once more.
+    let (loan, _) = owned(journal, owner, id).await?;
+    if !matches!(loan, Loan::Pending(_) | Loan::UnderReview(_)) {
+        let state = loan.status().map_or("ABSENT", LoanStatus::as_str);
+        return Err(CommandError::refused(LoanError::InvalidState { state }));
+    }
+    let size = u64::try_from(new.content.len()).unwrap_or(u64::MAX);
+    let content = files.check(new.file_type, new.content).await?;
+    let file = files.put(journal, owner, new.file_type, content).await?;
+    let document = LoanDocument {
+        id: DocumentId::mint(journal.sources()),
+        owner,
+        document_type: new.document_type,
+        name: new.name.map(Personal::new),
+        description: new.description.map(Personal::new),
+        file: file.clone(),
+        size,
+    };
+    let unit = Unit::new(context).step_of(owner, id, LoanCommand::AddDocument(Box::new(document)));
+    files.submit(journal, unit, id, &[&file]).await
 }
 
 /// Staff: decides about something that was handed in.

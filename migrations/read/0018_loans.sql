@@ -29,6 +29,7 @@ CREATE TABLE loans (
     missing_documents     text[]      NOT NULL,
     guarantors            jsonb       NOT NULL,
     collaterals           jsonb       NOT NULL,
+    documents             jsonb       NOT NULL,
     reviewer_comments     text,
     submitted_at          timestamptz NOT NULL,
     approved_at           timestamptz,
@@ -76,6 +77,7 @@ COMMENT ON COLUMN loans.required_documents IS 'What it is not approved without.'
 COMMENT ON COLUMN loans.missing_documents IS 'What of these was not handed in, or was rejected.';
 COMMENT ON COLUMN loans.guarantors IS 'Who vouches for it, and whether staff have verified them.';
 COMMENT ON COLUMN loans.collaterals IS 'What secures it, and whether staff have verified it.';
+COMMENT ON COLUMN loans.documents IS 'What was handed in, and whether staff have verified it.';
 COMMENT ON COLUMN loans.reviewer_comments IS 'What staff said last.';
 COMMENT ON COLUMN loans.submitted_at IS 'When it was applied for.';
 COMMENT ON COLUMN loans.approved_at IS 'When it was approved.';

@@ -14,7 +14,7 @@ use crate::support::{Bank, Person, files_of};
 const COMPLIANCE: &str = "/v1/users/compliance/upload";
 const IDENTIFICATION: &str = "/v1/users/identification/upload";
 const AVATAR: &str = "/v1/users/profile/avatar";
-const PDF: &[u8] = b"%PDF-1.7\n1 0 obj <</Type /Catalog>> endobj\ntrailer <</Root 1 0 R>>\n%%EOF\n";
+pub const PDF: &[u8] = b"%PDF-1.7\n1 0 obj <</Type /Catalog>> endobj\ntrailer <</Root 1 0 R>>\n%%EOF\n";
 
 /// A picture that is black, but for a white left upper corner.
 fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {

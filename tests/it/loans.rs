@@ -8,7 +8,8 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::ratchet::lending::{application, applies, collateral, guarantor, staff};
+use crate::documents::PDF;
+use crate::ratchet::lending::{application, applies, collateral, document, guarantor, staff};
 use crate::support::client::Answer;
 use crate::support::{Bank, Client, Person};
 
@@ -305,6 +306,33 @@ async fn what_the_product_does_not_lend_and_what_is_missing_is_refused() {
     tries(&teller.client, loan, "start-review").await.is(200);
     let refused = tries(&approver.client, loan, "approve").await.problem(422, "DOCUMENTS_MISSING");
     assert_eq!(refused.body["missingDocuments"], json!(["EMPLOYMENT_LETTER", "PAYSLIP"]));
+    // What was rejected is missing again.
+    let hands_in = async |kind: &str| {
+        let mut body = document();
+        body["documentType"] = json!(kind);
+        ada.client.post(&format!("/v1/loans/{loan}/documents"), &body).await
+    };
+    let letter = hands_in("EMPLOYMENT_LETTER").await.is(201);
+    assert_eq!(
+        (&letter.body["verificationStatus"], &letter.body["documentName"]),
+        (&json!("PENDING"), &json!("October"))
+    );
+    assert_eq!(read(&ada.client, loan).await["missingDocuments"], json!(["PAYSLIP"]));
+    let of_letter = format!("documents/{}", letter.text_at("documentId"));
+    let content = teller.client.get(&format!("/v1/staff/loans/{loan}/{of_letter}/content")).await.is(200);
+    assert_eq!(content.text.as_bytes(), PDF);
+    tries(&teller.client, loan, &format!("{of_letter}/reject")).await.is(200);
+    hands_in("PAYSLIP").await.is(201);
+    let refused = tries(&approver.client, loan, "approve").await.problem(422, "DOCUMENTS_MISSING");
+    assert_eq!(refused.body["missingDocuments"], json!(["EMPLOYMENT_LETTER"]));
+    let mut other = document();
+    other["fileType"] = json!("PNG");
+    let path = format!("/v1/loans/{loan}/documents");
+    ada.client.post(&path, &other).await.problem(422, "FILE_TYPE_MISMATCH");
+    bank.bola().await.client.post(&path, &document()).await.problem(404, "NOT_FOUND");
+    hands_in("EMPLOYMENT_LETTER").await.is(201);
+    tries(&approver.client, loan, "approve").await.is(200);
+    hands_in("PAYSLIP").await.problem(409, "INVALID_STATE");
     // Terms that change later are not this loan's.
     let before = read(&ada.client, loan).await["interestRate"].clone();
     let sql = "SELECT payload->'defined' FROM events WHERE aggregate_id = 'LN-PER-001'";

@@ -1,6 +1,7 @@
 //! Loans: what the bank lends, who asks for it, what they hand in, what staff decide, and what is owed.
 
 mod apply;
+mod documents;
 mod items;
 mod products;
 mod staff;
@@ -39,6 +40,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(statement::read_loan_statement))
         .routes(routes!(items::add_guarantor))
         .routes(routes!(items::add_collateral))
+        .routes(routes!(documents::add_loan_document))
         .merge(staff::routes())
 }
 

@@ -36,6 +36,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(reject_guarantor))
         .routes(routes!(verify_collateral))
         .routes(routes!(reject_collateral))
+        .routes(routes!(super::documents::verify_loan_document))
+        .routes(routes!(super::documents::reject_loan_document))
+        .routes(routes!(super::documents::read_loan_document))
 }
 
 request! {
@@ -73,6 +76,8 @@ pub struct LoanItemChecked {
     guarantor_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     collateral_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_id: Option<String>,
     /// `VERIFIED` or `REJECTED`.
     verification_status: &'static str,
     note: Option<String>,
@@ -274,20 +279,22 @@ async fn reject_collateral(
 }
 
 /// What was found.
-fn checked(committed: &Committed) -> Result<Answer<LoanItemChecked>, Problem> {
+pub(super) fn checked(committed: &Committed) -> Result<Answer<LoanItemChecked>, Problem> {
     let (recorded, (item, outcome, note)) = committed.event(|event| match event {
         Event::Loan(LoanEvent::Checked { item, outcome, note, .. }) => Some((*item, *outcome, note.clone())),
         _ => None,
     })?;
-    let (guarantor_id, collateral_id) = match item {
-        Item::Guarantor(id) => (Some(id.to_string()), None),
-        Item::Collateral(id) => (None, Some(id.to_string())),
+    let (guarantor_id, collateral_id, document_id) = match item {
+        Item::Guarantor(id) => (Some(id.to_string()), None, None),
+        Item::Collateral(id) => (None, Some(id.to_string()), None),
+        Item::Document(id) => (None, None, Some(id.to_string())),
     };
     let result = LoanItemChecked {
         status: "SUCCESS",
         loan_id: recorded.stream.id.to_string(),
         guarantor_id,
         collateral_id,
+        document_id,
         verification_status: outcome.as_str(),
         note,
         updated_at: recorded.recorded_at,

@@ -4,7 +4,7 @@ use bursar_domain::Recorded;
 use bursar_domain::kernel::{midnight, utc_date};
 use bursar_domain::loans::{ItemStatus, LoanEvent, LoanStatus, Row};
 use bursar_domain::{Event, loans};
-use bursar_projections::loans::{CollateralRow, GuarantorRow, LoanRow};
+use bursar_projections::loans::{CollateralRow, DocumentRow, GuarantorRow, LoanRow};
 use jiff::Timestamp;
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -64,6 +64,7 @@ pub struct LoanDetails {
     missing_documents: Vec<&'static str>,
     /// Whether it is approved only with a verified guarantor.
     guarantor_required: bool,
+    documents: Vec<DocumentView>,
     guarantors: Vec<GuarantorView>,
     /// What secures it: what was handed in last of what was not rejected.
     collateral: Option<CollateralView>,
@@ -94,6 +95,21 @@ pub struct GuarantorView {
     relationship: Option<String>,
     /// `PENDING`, `VERIFIED` or `REJECTED`.
     status: &'static str,
+}
+
+/// A document for an application.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LoanDocumentView)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentView {
+    document_id: String,
+    document_type: &'static str,
+    document_name: Option<String>,
+    /// Bytes.
+    file_size: u64,
+    uploaded_at: Timestamp,
+    /// `PENDING`, `VERIFIED` or `REJECTED`.
+    verification_status: &'static str,
 }
 
 /// What secures a loan.
@@ -208,6 +224,7 @@ impl LoanDetails {
             required_documents: names(&loan.required_documents),
             missing_documents: names(&loan.missing_documents),
             guarantor_required: loan.guarantor_required,
+            documents: loan.documents.into_iter().map(DocumentView::of).collect(),
             guarantors: loan.guarantors.into_iter().map(GuarantorView::of).collect(),
             collateral,
             remaining_balance: loan.principal_outstanding,
@@ -233,6 +250,19 @@ impl GuarantorView {
             phone_number: guarantor.phone_number,
             relationship: guarantor.relationship,
             status: guarantor.status.as_str(),
+        }
+    }
+}
+
+impl DocumentView {
+    fn of(document: DocumentRow) -> Self {
+        Self {
+            document_id: document.document_id.to_string(),
+            document_type: document.document_type.as_str(),
+            document_name: document.name,
+            file_size: document.size,
+            uploaded_at: document.uploaded_at,
+            verification_status: document.status.as_str(),
         }
     }
 }

@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::book::Share;
-use super::event::{CheckOutcome, Collateral, CollateralType, EmploymentType, ExistingLoan, Guarantor, Item};
+use super::event::{
+    CheckOutcome, Collateral, CollateralType, EmploymentType, ExistingLoan, Guarantor, Item, LoanDocument,
+};
 use crate::kernel::{AccountNumber, Amount, TransactionId, UserId};
 use crate::loan_products::LoanTerms;
 
@@ -17,6 +19,8 @@ pub enum LoanCommand {
     AddGuarantor(Box<Guarantor>),
     /// Something secures it.
     AddCollateral(Box<Collateral>),
+    /// A document is handed in.
+    AddDocument(Box<LoanDocument>),
     /// Staff have looked at something that was handed in.
     Check {
         /// What.

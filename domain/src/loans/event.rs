@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::book::{Row, Share};
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::kernel::{
-    AccountNumber, Amount, CollateralId, GuarantorId, Personal, TransactionId, UserId, midnight,
+    AccountNumber, Amount, CollateralId, DocumentId, GuarantorId, Personal, StoredFile, TransactionId,
+    UserId, midnight,
 };
-use crate::loan_products::{Cost, LoanTerms};
+use crate::loan_products::{Cost, LoanDocumentType, LoanTerms};
 
 /// The task of ending an approval that nobody used.
 pub const EXPIRE: &str = "loan.expire";
@@ -26,6 +27,8 @@ pub enum LoanEvent {
     GuarantorAdded(Box<Guarantor>),
     /// Something secures it.
     CollateralAdded(Box<Collateral>),
+    /// A document was handed in.
+    DocumentAdded(Box<LoanDocument>),
     /// Staff have looked at what was handed in.
     Checked {
         /// What they looked at.
@@ -169,6 +172,8 @@ pub enum Item {
     Guarantor(GuarantorId),
     /// Something that secures it.
     Collateral(CollateralId),
+    /// A document.
+    Document(DocumentId),
 }
 
 /// A loan that the borrower has already, somewhere. Minor units.
@@ -303,6 +308,27 @@ pub struct Insurance {
     pub expires_at: Option<Timestamp>,
 }
 
+/// A document for an application. Its bytes are not in here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoanDocument {
+    /// Its id.
+    pub id: DocumentId,
+    /// Who borrows, and whose key seals it.
+    pub owner: UserId,
+    /// What it is.
+    pub document_type: LoanDocumentType,
+    /// What its owner calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Personal<String>>,
+    /// What they say about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Personal<String>>,
+    /// Where it is kept.
+    pub file: StoredFile,
+    /// Bytes, as it was handed in.
+    pub size: u64,
+}
+
 /// A loan that was paid out. Minor units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disbursed {
@@ -364,6 +390,7 @@ impl AggregateEvent for LoanEvent {
         Applied = "loan.applied",
         GuarantorAdded = "loan.guarantor_added",
         CollateralAdded = "loan.collateral_added",
+        DocumentAdded = "loan.document_added",
         Checked = "loan.checked",
         CollateralReleased = "loan.collateral_released",
         ReviewStarted = "loan.review_started",
@@ -385,6 +412,7 @@ impl AggregateEvent for LoanEvent {
             Self::Applied(applied) => Some(applied.owner),
             Self::GuarantorAdded(guarantor) => Some(guarantor.owner),
             Self::CollateralAdded(collateral) => Some(collateral.owner),
+            Self::DocumentAdded(document) => Some(document.owner),
             Self::Checked { .. }
             | Self::CollateralReleased { .. }
             | Self::ReviewStarted { .. }
@@ -418,6 +446,7 @@ impl AggregateEvent for LoanEvent {
             Self::Applied(_)
             | Self::GuarantorAdded(_)
             | Self::CollateralAdded(_)
+            | Self::DocumentAdded(_)
             | Self::Checked { .. }
             | Self::CollateralReleased { .. }
             | Self::ReviewStarted { .. }

@@ -66,6 +66,7 @@ impl Case {
         Self {
             applied,
             items: Vec::new(),
+            documents: Vec::new(),
             reviewers: BTreeSet::new(),
             approved: None,
             book: Book::new(Vec::new()),
@@ -249,6 +250,10 @@ impl Case {
             }
             LoanEvent::CollateralAdded(collateral) => {
                 self.items.push((Item::Collateral(collateral.id), ItemStatus::Pending));
+            }
+            LoanEvent::DocumentAdded(document) => {
+                self.items.push((Item::Document(document.id), ItemStatus::Pending));
+                self.documents.push((document.id, document.document_type));
             }
             LoanEvent::Checked { item, outcome, .. } => self.set(*item, (*outcome).into()),
             LoanEvent::CollateralReleased { collateral_id } => {

@@ -7,7 +7,9 @@ use rust_decimal::Decimal;
 
 use super::*;
 use crate::aggregate::given::given;
-use crate::kernel::{Amount, Currency, Personal, Rejection as _, TransactionId, midnight};
+use crate::kernel::{
+    Amount, Currency, FileType, Personal, Rejection as _, StoredFile, TransactionId, midnight,
+};
 use crate::loan_products::{LoanTerms, LoanType};
 
 fn person(n: u8) -> UserId {
@@ -52,6 +54,22 @@ fn collateral() -> Collateral {
         insurance: None,
         valuation_report: None,
         valuation_date: None,
+    }
+}
+
+fn document() -> LoanDocument {
+    LoanDocument {
+        id: "doc_0192f0c1a0007000800000000000000c".parse().unwrap(),
+        owner: people()[0],
+        document_type: LoanDocumentType::Payslip,
+        name: None,
+        description: None,
+        file: StoredFile {
+            id: "file_0192f0c1a0007000800000000000000c".parse().unwrap(),
+            file_type: FileType::Pdf,
+            sha256: "ab".repeat(32),
+        },
+        size: 5,
     }
 }
 
@@ -165,6 +183,7 @@ fn commands() -> Vec<(&'static str, LoanCommand)> {
         ("apply", LoanCommand::Apply(Box::new(application()))),
         ("guarantor", LoanCommand::AddGuarantor(Box::new(guarantor()))),
         ("collateral", LoanCommand::AddCollateral(Box::new(collateral()))),
+        ("document", LoanCommand::AddDocument(Box::new(document()))),
         (
             "check",
             LoanCommand::Check {
@@ -238,12 +257,12 @@ fn every_move_that_is_not_in_the_table_is_refused_with_the_state() {
         (
             after(&["apply", "guarantor"]),
             "PENDING",
-            &["guarantor", "collateral", "check", "review", "reject", "withdraw"],
+            &["guarantor", "collateral", "document", "check", "review", "reject", "withdraw"],
         ),
         (
             after(&["apply", "guarantor", "review"]),
             "UNDER_REVIEW",
-            &["guarantor", "collateral", "check", "ask", "approve", "reject", "withdraw"],
+            &["guarantor", "collateral", "document", "check", "ask", "approve", "reject", "withdraw"],
         ),
         (after(&["apply", "review", "approve"]), "APPROVED", &["expire", "disburse"]),
         (after(&["apply", "reject"]), "REJECTED", &[]),
@@ -320,7 +339,17 @@ fn approval_needs_the_documents_and_a_guarantor_who_was_verified() {
     let documented = LoanTerms { required_documents: vec![LoanDocumentType::Payslip], ..terms() };
     told.tell(LoanCommand::Apply(Box::new(Application { terms: documented, ..application() }))).unwrap();
     told.tell(LoanCommand::StartReview { by: person(2), note: None }).unwrap();
-    assert_eq!(told.tell(approve()), Err(LoanError::DocumentsMissing { missing: vec!["PAYSLIP"] }));
+    let missing = Err(LoanError::DocumentsMissing { missing: vec!["PAYSLIP"] });
+    assert_eq!(told.tell(approve()), missing);
+    told.tell(LoanCommand::AddDocument(Box::new(document()))).unwrap();
+    assert_eq!(told.case().missing_documents(), []);
+    let item = Item::Document(document().id);
+    told.tell(LoanCommand::Check { item, outcome: CheckOutcome::Rejected, note: None, by: person(2) })
+        .unwrap();
+    assert_eq!(told.tell(approve()), missing);
+    let again = LoanDocument { id: "doc_0192f0c1a0007000800000000000000d".parse().unwrap(), ..document() };
+    told.tell(LoanCommand::AddDocument(Box::new(again))).unwrap();
+    told.tell(approve()).unwrap();
 }
 
 #[test]

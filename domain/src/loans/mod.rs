@@ -8,7 +8,7 @@
 //!                                                                                       Expired              Closed  WrittenOff
 //! ```
 //!
-//! What is handed in for it (guarantors, collateral) is part of the loan, because approval depends on it. Money moves by
+//! What is handed in for it (guarantors, collateral, documents) is part of the loan, because approval depends on it. Money moves by
 //! payments in the same unit; the loan says what they must be.
 
 mod book;
@@ -37,17 +37,17 @@ pub use eligibility::{Household, LOWEST_SCORE, Range, Verdict, assess};
 pub use error::LoanError;
 pub use event::{
     Applied, COLLECT, CheckOutcome, Collateral, CollateralType, Disbursed, EXPIRE, EmploymentType,
-    ExistingLoan, Guarantor, Insurance, Item, LoanEvent, Repaid, WrittenOff,
+    ExistingLoan, Guarantor, Insurance, Item, LoanDocument, LoanEvent, Repaid, WrittenOff,
 };
 pub use schedule::{Annuity, Instalment, LARGEST, LONGEST, NoSchedule, due_dates};
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{CollateralId, LoanId, UserId};
+use crate::kernel::{CollateralId, DocumentId, LoanId, UserId};
 use crate::loan_products::LoanDocumentType;
 
 /// How long an approval is good, in days of 24 hours.
 pub const APPROVAL_DAYS: i64 = 30;
-/// The most guarantors, and the most collaterals, of one loan.
+/// The most guarantors, the most collaterals, and the most documents of one loan.
 pub const MOST_ITEMS: usize = 20;
 
 /// A loan, by its id.
@@ -121,6 +121,8 @@ pub struct Case {
     pub applied: Applied,
     /// What was handed in.
     pub items: Vec<(Item, ItemStatus)>,
+    /// What the documents are.
+    pub documents: Vec<(DocumentId, LoanDocumentType)>,
     /// Who has looked into it.
     pub reviewers: BTreeSet<UserId>,
     /// Who has approved it, and until when that is good.
@@ -166,6 +168,7 @@ impl Item {
         match self {
             Self::Guarantor(_) => "guarantor",
             Self::Collateral(_) => "collateral",
+            Self::Document(_) => "document",
         }
     }
 }
@@ -180,10 +183,15 @@ impl From<CheckOutcome> for ItemStatus {
 }
 
 impl Case {
-    /// What the product asks for and nobody has handed in.
+    /// What the product asks for and nobody has handed in, or staff have rejected.
     #[must_use]
     pub fn missing_documents(&self) -> Vec<LoanDocumentType> {
-        self.applied.terms.required_documents.clone()
+        let is_there = |wanted: &LoanDocumentType| {
+            self.documents.iter().any(|(id, document_type)| {
+                document_type == wanted && self.item(Item::Document(*id)) != Some(ItemStatus::Rejected)
+            })
+        };
+        self.applied.terms.required_documents.iter().copied().filter(|wanted| !is_there(wanted)).collect()
     }
 
     fn item(&self, item: Item) -> Option<ItemStatus> {
@@ -301,6 +309,10 @@ impl Aggregate for Loan {
                 case.room(Item::Collateral(collateral.id))?;
                 Ok(vec![LoanEvent::CollateralAdded(collateral)])
             }
+            (Self::Pending(case) | Self::UnderReview(case), LoanCommand::AddDocument(document)) => {
+                case.room(Item::Document(document.id))?;
+                Ok(vec![LoanEvent::DocumentAdded(document)])
+            }
             (
                 Self::Pending(case) | Self::UnderReview(case),
                 LoanCommand::Check { item, outcome, note, by },
@@ -370,6 +382,7 @@ impl Aggregate for Loan {
             LoanEvent::Applied(_)
             | LoanEvent::GuarantorAdded(_)
             | LoanEvent::CollateralAdded(_)
+            | LoanEvent::DocumentAdded(_)
             | LoanEvent::Checked { .. }
             | LoanEvent::CollateralReleased { .. }
             | LoanEvent::Accrued { .. }

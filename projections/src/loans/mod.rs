@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff_sqlx::ToSqlx as _;
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
-pub use row::{CollateralRow, EntryKind, GuarantorRow, LoanEntry, LoanRow, PortfolioRow};
+pub use row::{CollateralRow, DocumentRow, EntryKind, GuarantorRow, LoanEntry, LoanRow, PortfolioRow};
 
 use crate::page::{Page, Paged, Sort, SortField};
 use crate::read_model::{FoldError, ReadModel, Table};
@@ -158,6 +158,7 @@ impl ReadModel for Loans {
             LoanEvent::Applied(_)
             | LoanEvent::GuarantorAdded(_)
             | LoanEvent::CollateralAdded(_)
+            | LoanEvent::DocumentAdded(_)
             | LoanEvent::Checked { .. }
             | LoanEvent::CollateralReleased { .. }
             | LoanEvent::ReviewStarted { .. }

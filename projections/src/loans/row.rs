@@ -1,10 +1,12 @@
 //! The rows. The field names are the tables' columns.
 
-use bursar_domain::kernel::{CollateralId, GuarantorId, LoanId, TransactionId, UserId, utc_date};
+use bursar_domain::kernel::{
+    CollateralId, DocumentId, GuarantorId, LoanId, StoredFile, TransactionId, UserId, utc_date,
+};
 use bursar_domain::loan_products::LoanDocumentType;
 use bursar_domain::loans::{
     Applied, Arrears, Book, Collateral, CollateralType, EmploymentType, ExistingLoan, Guarantor, Item,
-    ItemStatus, LoanEvent, LoanStatus, application_number, loan_number,
+    ItemStatus, LoanDocument, LoanEvent, LoanStatus, application_number, loan_number,
 };
 use bursar_domain::{AccountNumber, Currency, Personal, Position, Recorded};
 use jiff::Timestamp;
@@ -51,6 +53,7 @@ pub struct LoanRow {
     pub missing_documents: Vec<LoanDocumentType>,
     pub guarantors: Vec<GuarantorRow>,
     pub collaterals: Vec<CollateralRow>,
+    pub documents: Vec<DocumentRow>,
     pub reviewer_comments: Option<String>,
     pub submitted_at: Timestamp,
     pub approved_at: Option<Timestamp>,
@@ -96,6 +99,25 @@ pub struct CollateralRow {
     pub description: String,
     /// What the borrower says it is worth, minor units.
     pub value: i64,
+    /// Whether it was verified.
+    pub status: ItemStatus,
+}
+
+/// A document for an application.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentRow {
+    /// Its id.
+    pub document_id: DocumentId,
+    /// What it is.
+    pub document_type: LoanDocumentType,
+    /// What its owner calls it.
+    pub name: Option<String>,
+    /// Where it is kept.
+    pub file: StoredFile,
+    /// Bytes, as it was handed in.
+    pub size: u64,
+    /// When it was handed in.
+    pub uploaded_at: Timestamp,
     /// Whether it was verified.
     pub status: ItemStatus,
 }
@@ -208,6 +230,20 @@ impl CollateralRow {
     }
 }
 
+impl DocumentRow {
+    fn of(event: &Recorded, document: &LoanDocument) -> Self {
+        Self {
+            document_id: document.id,
+            document_type: document.document_type,
+            name: document.name.as_ref().map(shown),
+            file: document.file.clone(),
+            size: document.size,
+            uploaded_at: event.recorded_at,
+            status: ItemStatus::Pending,
+        }
+    }
+}
+
 impl LoanRow {
     pub(super) fn applied(event: &Recorded, loan_id: LoanId, applied: &Applied) -> Self {
         let (terms, cost) = (&applied.terms, &applied.cost);
@@ -241,6 +277,7 @@ impl LoanRow {
             missing_documents: terms.required_documents.clone(),
             guarantors: Vec::new(),
             collaterals: Vec::new(),
+            documents: Vec::new(),
             reviewer_comments: None,
             submitted_at: event.recorded_at,
             approved_at: None,
@@ -263,6 +300,10 @@ impl LoanRow {
             LoanEvent::Applied(_) | LoanEvent::Missed { .. } => {}
             LoanEvent::GuarantorAdded(guarantor) => self.guarantors.push(GuarantorRow::of(guarantor)),
             LoanEvent::CollateralAdded(collateral) => self.collaterals.push(CollateralRow::of(collateral)),
+            LoanEvent::DocumentAdded(document) => {
+                self.documents.push(DocumentRow::of(event, document));
+                self.count_missing();
+            }
             LoanEvent::Checked { item, outcome, .. } => self.check(*item, (*outcome).into()),
             LoanEvent::CollateralReleased { collateral_id } => {
                 self.check(Item::Collateral(*collateral_id), ItemStatus::Released);
@@ -319,6 +360,7 @@ impl LoanRow {
             erase(&mut guarantor.email);
             erase(&mut guarantor.phone_number);
         }
+        self.documents.iter_mut().for_each(|document| erase(&mut document.name));
         self.last_position = position;
     }
 
@@ -328,6 +370,15 @@ impl LoanRow {
         }
     }
 
+    fn count_missing(&mut self) {
+        let is_there = |wanted: &LoanDocumentType| {
+            let mut documents = self.documents.iter();
+            documents.any(|one| one.document_type == *wanted && one.status != ItemStatus::Rejected)
+        };
+        let missing = self.required_documents.iter().copied().filter(|wanted| !is_there(wanted));
+        self.missing_documents = missing.collect();
+    }
+
     fn check(&mut self, item: Item, status: ItemStatus) {
         match item {
             Item::Guarantor(id) => {
@@ -335,6 +386,13 @@ impl LoanRow {
                     .iter_mut()
                     .filter(|one| one.guarantor_id == id)
                     .for_each(|one| one.status = status);
+            }
+            Item::Document(id) => {
+                self.documents
+                    .iter_mut()
+                    .filter(|one| one.document_id == id)
+                    .for_each(|one| one.status = status);
+                self.count_missing();
             }
             Item::Collateral(id) => {
                 self.collaterals

@@ -1,5 +1,7 @@
 //! Rows about loans, and the loans they are about.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bursar_domain::kernel::Permission::{LoanApprove, LoanDisburse, LoanReview};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -23,6 +25,7 @@ pub struct Lending {
     /// Loan and guarantor, loan and collateral: to be verified, to be rejected.
     guarantors: [String; 2],
     collaterals: [String; 2],
+    documents: [String; 2],
 }
 
 /// A small loan that asks for nothing.
@@ -49,6 +52,14 @@ pub fn collateral() -> Value {
         "ownershipDocument": "Vehicle licence", "documentNumber": "VL-1",
         "insuranceDetails": {"policyNumber": "P-1", "insuranceCompany": "An insurer", "expiryDate": "2099-01-01T00:00:00Z"},
         "valuationReport": "Sound", "valuationDate": "2026-01-01T00:00:00Z",
+    })
+}
+
+/// As small a PDF as readers take.
+pub fn document() -> Value {
+    json!({
+        "documentType": "PAYSLIP", "documentName": "October", "fileType": "PDF", "description": "With overtime",
+        "fileContent": STANDARD.encode(crate::documents::PDF),
     })
 }
 
@@ -87,6 +98,7 @@ impl Lending {
     pub async fn new(ada: &Person, bola: &Person, teller: &Person, approver: &Person) -> Self {
         let guarantor = async || with(ada, "guarantors", &guarantor(), "guarantorId").await;
         let collateral = async || with(ada, "collateral", &collateral(), "collateralId").await;
+        let document = async || with(ada, "documents", &document(), "documentId").await;
         Self {
             pending: applies(ada).await,
             withdrawn: applies(ada).await,
@@ -99,6 +111,7 @@ impl Lending {
             strangers: applies(bola).await,
             guarantors: [guarantor().await, guarantor().await],
             collaterals: [collateral().await, collateral().await],
+            documents: [document().await, document().await],
         }
     }
 }
@@ -124,6 +137,8 @@ anew! {
     new_guarantor: guarantors[0] = |world| with(&world.ada, "guarantors", &guarantor(), "guarantorId");
     other_guarantor: guarantors[1] = |world| with(&world.ada, "guarantors", &guarantor(), "guarantorId");
     new_collateral: collaterals[0] = |world| with(&world.ada, "collateral", &collateral(), "collateralId");
+    new_document: documents[0] = |world| with(&world.ada, "documents", &document(), "documentId");
+    other_document: documents[1] = |world| with(&world.ada, "documents", &document(), "documentId");
     other_collateral: collaterals[1] = |world| with(&world.ada, "collateral", &collateral(), "collateralId");
 }
 
@@ -156,6 +171,7 @@ fn customers() -> Vec<Row> {
         pending(get("/v1/loans/{loanId}", READ, own)),
         pending(get("/v1/loans/{loanId}/statement", READ, own)),
         pending(post("/v1/loans/{loanId}/guarantors", WRITE, own, |_, _| guarantor())),
+        pending(post("/v1/loans/{loanId}/documents", WRITE, own, |_, _| document())),
         pending(post("/v1/loans/{loanId}/collateral", WRITE, own, |_, _| collateral())),
         Row {
             own: |world| &world.lending.withdrawn,
@@ -224,6 +240,20 @@ fn items() -> Vec<Row> {
     let note = |_: &World, _: &str| -> Value { json!({"note": "Seen"}) };
     let reason = |_: &World, _: &str| -> Value { json!({"reason": "Not theirs"}) };
     vec![
+        Row {
+            own: |world| &world.lending.documents[0],
+            ..get("/v1/staff/loans/{loanId}/documents/{documentId}/content", reviews, item)
+        },
+        Row {
+            own: |world| &world.lending.documents[0],
+            ready: new_document,
+            ..post("/v1/staff/loans/{loanId}/documents/{documentId}/verify", reviews, item, note)
+        },
+        Row {
+            own: |world| &world.lending.documents[1],
+            ready: other_document,
+            ..post("/v1/staff/loans/{loanId}/documents/{documentId}/reject", reviews, item, reason)
+        },
         Row {
             own: |world| &world.lending.guarantors[0],
             ready: new_guarantor,
