@@ -232,7 +232,8 @@ async fn of_a_dispute_and_a_reversal_at_once_one_happens() {
             (409, 201) => {
                 assert_eq!(back.body["currentState"], "DISPUTED");
                 review(&bank, &begun).await.is(200);
-                let all = join_all((0..6).map(|_| resolve(&bank, &begun, "WON"))).await;
+                // Six logins at once are one guess too many.
+                let all = join_all((0..5).map(|_| resolve(&bank, &begun, "WON"))).await;
                 assert_eq!(all.iter().filter(|answer| answer.status == 200).count(), 1);
             }
             statuses => panic!("{statuses:?} {} {}", back.text, begun.text),

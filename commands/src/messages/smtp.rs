@@ -73,8 +73,9 @@ impl Messenger for Mailer {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_no_mail_server_is_refused_without_being_quoted() {
+    // The pool of connections has a task of its own.
+    #[tokio::test]
+    async fn what_is_no_mail_server_is_refused_without_being_quoted() {
         let wrong = |url: &str, from: &str| Mailer::new(url, from).err();
         assert_eq!(wrong("https://ada:secret@mail.example.com", "a@example.com"), Some(MailerError::Url));
         assert_eq!(wrong("smtps://ada:secret@mail.example.com", "nobody"), Some(MailerError::From));
