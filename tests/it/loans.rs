@@ -197,6 +197,8 @@ async fn a_loan_is_walked_from_its_application_to_its_last_instalment() {
         (-10_000_000, 150_000)
     );
     tries(&teller.client, &loan, "disburse").await.problem(409, "INVALID_STATE");
+    // Somebody else has written it.
+    bank.caught_up().await;
     let statement = format!("/v1/accounts/{}/statement", ada.current);
     let entries = ada.client.get(&statement).await.is(200);
     let said: Vec<_> =
