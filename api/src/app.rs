@@ -91,7 +91,7 @@ pub struct Parts {
     pub processes: Processes,
     pub metrics: PrometheusHandle,
     projections: Mutex<Option<Projections>>,
-    working: Mutex<Option<(watch::Sender<bool>, [JoinHandle<()>; 2])>>,
+    working: Mutex<Option<Working>>,
 }
 
 /// Who vouches for devices, and what is known of their certificates.
@@ -102,6 +102,9 @@ pub struct Devices {
     /// Without one, no device is admitted.
     pub anchor: Option<TrustAnchor>,
 }
+
+/// What the bank does by itself, and the word that stops it.
+type Working = (watch::Sender<bool>, [JoinHandle<()>; 2]);
 
 /// What the outside world provides.
 pub struct Wiring {

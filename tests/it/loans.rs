@@ -421,7 +421,7 @@ async fn payments_at_once_pay_different_instalments() {
     let elsewhere = Person { client: ada.client.at(other), ..ada.clone() };
     let payment = read(&ada.client, &loan).await["monthlyPayment"].as_i64().unwrap();
     let keys: Vec<String> = (0..5).map(|n| format!("at-once-{n}")).collect();
-    let pay = |n: usize| pays(if n % 2 == 0 { &ada } else { &elsewhere }, &loan, payment, &keys[n]);
+    let pay = |n: usize| pays(if n.is_multiple_of(2) { &ada } else { &elsewhere }, &loan, payment, &keys[n]);
     let all = join_all((0..keys.len()).map(pay)).await;
     // One that has lost the race again and again says so, and has paid nothing.
     let paid = all.iter().filter(|answer| answer.status == 201).count();
