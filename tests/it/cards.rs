@@ -121,7 +121,9 @@ async fn what_is_printed_on_a_card_must_fit_together() {
     ] {
         let answer = ada.client.post(EXTERNAL, &wrong).await;
         assert_eq!(answer.pointers(), [pointer], "{wrong}");
-        assert!(!answer.text.contains("41111111") && !answer.text.contains("1234"), "{}", answer.text);
+        // A trace id may hold any digits.
+        let said = answer.text.replace(answer.text_at("traceId"), "");
+        assert!(!said.contains("41111111") && !said.contains("1234"), "{said}");
     }
     let empty = ada.client.post(EXTERNAL, &json!({})).await;
     assert_eq!(empty.pointers(), ["/cardNumber", "/expiryDate", "/cvv"]);
