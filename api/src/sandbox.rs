@@ -72,7 +72,8 @@ pub struct Message {
 #[derive(Debug)]
 pub struct Sandbox {
     clock: Arc<BankClock>,
-    messages: Mutex<VecDeque<Message>>,
+    /// Each by its id, which is the same at every try.
+    messages: Mutex<VecDeque<(String, Message)>>,
 }
 
 impl Sandbox {
@@ -82,22 +83,27 @@ impl Sandbox {
         Self { clock, messages: Mutex::default() }
     }
 
-    /// Keeps a message instead of sending it.
-    pub fn keep(&self, message: Message) {
+    /// Keeps a message instead of sending it; one that it has already is dropped, as a gateway would.
+    pub fn keep(&self, id: String, message: Message) {
         let mut messages = self.messages();
+        if messages.iter().any(|(known, _)| *known == id) {
+            return;
+        }
         if messages.len() >= MOST {
             messages.pop_front();
         }
-        messages.push_back(message);
+        messages.push_back((id, message));
     }
 
     /// The messages to somebody, or to everybody, newest first.
     #[must_use]
     pub fn sent(&self, to: Option<&str>) -> Vec<Message> {
-        self.messages().iter().rev().filter(|m| to.is_none_or(|to| m.to == to)).cloned().collect()
+        let messages = self.messages();
+        let theirs = messages.iter().rev().map(|(_, message)| message);
+        theirs.filter(|m| to.is_none_or(|to| m.to == to)).cloned().collect()
     }
 
-    fn messages(&self) -> MutexGuard<'_, VecDeque<Message>> {
+    fn messages(&self) -> MutexGuard<'_, VecDeque<(String, Message)>> {
         self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,9 +114,9 @@ impl Messenger for Sandbox {
     }
 
     fn send(&self, message: messages::Message) -> BoxFuture<'_, Result<(), NotSent>> {
-        let messages::Message { id: _, channel, to, subject, body, data } = message;
+        let messages::Message { id, channel, to, subject, body, data } = message;
         let channel = channel.as_str();
-        self.keep(Message { channel, to, subject, body, data, sent_at: self.clock.now() });
+        self.keep(id, Message { channel, to, subject, body, data, sent_at: self.clock.now() });
         ready(Ok(())).boxed()
     }
 }
@@ -199,14 +205,16 @@ mod tests {
     fn the_outbox_is_bounded_and_newest_first() {
         let sandbox = Sandbox::new(Arc::default());
         for n in 0..MOST + 5 {
-            sandbox.keep(Message {
+            let message = Message {
                 channel: "EMAIL",
                 to: if n % 2 == 0 { "ada" } else { "bola" }.to_owned(),
                 subject: n.to_string(),
                 body: String::new(),
                 data: Value::Null,
                 sent_at: Timestamp::UNIX_EPOCH,
-            });
+            };
+            sandbox.keep(n.to_string(), message.clone());
+            sandbox.keep(n.to_string(), message);
         }
         assert_eq!(sandbox.sent(None).len(), MOST);
         assert_eq!(sandbox.sent(Some("ada"))[0].subject, (MOST + 4).to_string());
