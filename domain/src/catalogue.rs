@@ -284,4 +284,5 @@ catalogue! {
     Verifications(verifications),
     Card(cards),
     Document(documents),
+    Devices(devices),
 }

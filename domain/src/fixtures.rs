@@ -491,7 +491,8 @@ fn samples() -> Vec<Event> {
         }))
         .into(),
     ];
-    compliance().into_iter().chain(others).chain(people::samples()).collect()
+    let devices = crate::devices::samples::all().into_iter().map(Event::from);
+    compliance().into_iter().chain(others).chain(people::samples()).chain(devices).collect()
 }
 
 fn directory() -> PathBuf {

@@ -28,8 +28,8 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, ManageProfile, MfaVerify, PiiErase, ReadAccount,
-    StaffAdmin, WriteTransactions, permit,
+    AccountOps, Allowed, DeviceOps, DisputeResolve, Grant, KycVerify, ManageProfile, MfaVerify, PiiErase,
+    ReadAccount, StaffAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

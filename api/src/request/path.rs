@@ -14,7 +14,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef, CountryCode, StateCode};
+use super::names::{BillerId, BillingRef, CountryCode, DeviceName, StateCode};
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -83,6 +83,7 @@ segments! {
     BillingRef: "billingRef" = "bill",
     CardId: "cardId" = "card",
     CountryCode: "countryCode" = "country",
+    DeviceName: "deviceId" = "device",
     DisputeId: "disputeId" = "dispute",
     MessageId: "messageId" = "message",
     RecordId: "recordId" = "record",

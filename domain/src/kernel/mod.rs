@@ -18,8 +18,9 @@ pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
-    AddressId, AvatarId, BeneficiaryId, CardId, ContactId, DisputeId, DocumentId, EmploymentId, EnrolmentId,
-    FileId, IdError, KinId, MessageId, RecurrenceId, SessionId, TagId, TransactionId, UserId, VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, CertificateId, ContactId, DisputeId, DocumentId,
+    EmploymentId, EnrolmentId, FileId, IdError, KinId, MessageId, RecurrenceId, RotationId, SessionId,
+    SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;

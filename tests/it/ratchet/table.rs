@@ -29,6 +29,7 @@ pub fn rows() -> Vec<Row> {
         transactions(),
         tags(),
         staff(),
+        super::devices::rows(),
         undoing::rows(),
         people::rows(),
         compliance::rows(),
