@@ -3,7 +3,6 @@
 use axum::extract::{FromRequest as _, Request, State};
 use bursar_commands::Committed;
 use bursar_commands::mfa::{Completion, Method};
-use bursar_commands::passwords::Password;
 use bursar_commands::users::WrongPassword;
 use bursar_domain::Event;
 use bursar_domain::mfa::MfaEvent;
@@ -19,6 +18,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Caller, ManageProfile, MfaVerify, permit};
 use crate::openapi::{WriteHeaders, WriteProblems};
+use crate::passwords::shown_again;
 use crate::problem::Problem;
 use crate::request;
 use crate::request::{OneOf, Secret, Submission, Text, Write};
@@ -279,15 +279,7 @@ async fn resend_factor(
 /// # Errors
 /// `WRONG_PASSWORD`; 429 after too many of them.
 async fn confirmed(app: &App, caller: &Caller, password: Secret) -> Result<User, Problem> {
-    let (user, _) = app.journal.load::<User>(caller.actor()).await?;
-    let name = user.person().and_then(|person| person.email.get()).cloned().unwrap_or_default();
-    let attempt = app.guard.attempt(&name, &caller.session().to_string()).await?;
-    if !app.passwords.verify(Password::typed(password.0), user.password_hash()).await {
-        drop(attempt);
-        return Err(Problem::refused(&WrongPassword));
-    }
-    attempt.succeeded().await;
-    Ok(user)
+    shown_again(app, caller, password).await?.ok_or_else(|| Problem::refused(&WrongPassword))
 }
 
 fn changed(committed: &Committed) -> Result<Answer<FactorResult>, Problem> {

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::auth::ManageProfile;
+use crate::auth::{Caller, ManageProfile};
 use crate::openapi::{WriteHeaders, WriteProblems};
 use crate::outside;
 use crate::problem::Problem;
@@ -216,6 +216,25 @@ async fn confirm_reset(
         sessions_invalidated: ended.sessions,
     };
     Ok(Answer::ok(result).at(&committed))
+}
+
+/// The caller, when this is their password; none when it is not, which counts like a failed login.
+///
+/// # Errors
+/// 429 after too many of them.
+pub(crate) async fn shown_again(
+    app: &App,
+    caller: &Caller,
+    password: Secret,
+) -> Result<Option<User>, Problem> {
+    let (user, _) = app.journal.load::<User>(caller.actor()).await?;
+    let name = user.person().and_then(|person| person.email.get()).cloned().unwrap_or_default();
+    let attempt = app.guard.attempt(&name, &caller.session().to_string()).await?;
+    if !app.passwords.verify(Password::typed(password.0), user.password_hash()).await {
+        return Ok(None);
+    }
+    attempt.succeeded().await;
+    Ok(Some(user))
 }
 
 /// A new password that was typed twice.

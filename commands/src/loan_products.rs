@@ -1,11 +1,10 @@
 //! Defining the products loans are applied for on, and saying what a loan on them would cost.
 
-use bursar_domain::Metadata;
 use bursar_domain::loan_products::{Cost, LoanProduct, LoanProductCommand, LoanProductError, LoanTerms};
 use bursar_domain::loans::{Annuity, Household, Instalment, LoanError, NoSchedule, Verdict, assess};
 
-use crate::keys::due_key;
 use crate::owned::CommandError;
+use crate::products::ensure;
 use crate::{Committed, Context, Journal, Unit};
 
 /// What a new bank offers: code and terms, one file each.
@@ -35,19 +34,8 @@ pub async fn define(
 /// # Errors
 /// When the store cannot be reached.
 pub async fn ensure_defaults(journal: &Journal) -> Result<(), CommandError> {
-    for (product_id, terms) in defaults() {
-        if journal.load::<LoanProduct>(product_id).await?.0 != LoanProduct::Absent {
-            continue;
-        }
-        let due = format!("loan_product:{product_id}");
-        let context = Context {
-            idempotency: Some(due_key(&due)),
-            metadata: Metadata { actor: "system:loan_products".into(), correlation_id: due.into() },
-            ..Context::default()
-        };
-        define(journal, context, product_id, terms).await?;
-    }
-    Ok(())
+    let defaults = defaults().map(|(id, terms)| (id, LoanProductCommand::Define(Box::new(terms))));
+    ensure::<LoanProduct>(journal, defaults).await
 }
 
 fn defaults() -> impl Iterator<Item = (&'static str, LoanTerms)> {

@@ -1,7 +1,7 @@
 //! Defining the products accounts are opened on.
 
-use bursar_domain::Metadata;
 use bursar_domain::products::{Product, ProductCommand, ProductTerms};
+use bursar_domain::{Aggregate, Command, Metadata, State};
 
 use crate::keys::due_key;
 use crate::owned::CommandError;
@@ -35,17 +35,34 @@ pub async fn define(
 /// # Errors
 /// When the store cannot be reached.
 pub async fn ensure_defaults(journal: &Journal) -> Result<(), CommandError> {
-    for (product_id, terms) in defaults() {
-        if journal.load::<Product>(product_id).await?.0 != Product::Absent {
+    let defaults = defaults().map(|(id, terms)| (id, ProductCommand::Define(Box::new(terms))));
+    ensure::<Product>(journal, defaults).await
+}
+
+/// Gives each of these first commands to an aggregate that nothing has happened to yet; the others are left alone.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub(crate) async fn ensure<A>(
+    journal: &Journal,
+    defaults: impl Iterator<Item = (&'static str, <A as Aggregate>::Command)>,
+) -> Result<(), CommandError>
+where
+    A: Aggregate + TryFrom<State>,
+    <A as Aggregate>::Command: Into<Command>,
+{
+    for (id, command) in defaults {
+        if journal.load::<A>(id).await?.1 > 0 {
             continue;
         }
-        let due = format!("product:{product_id}");
+        let due = format!("{}:{id}", A::TYPE);
+        let actor = format!("system:{}s", A::TYPE);
         let context = Context {
             idempotency: Some(due_key(&due)),
-            metadata: Metadata { actor: "system:products".into(), correlation_id: due.into() },
+            metadata: Metadata { actor: actor.into(), correlation_id: due.into() },
             ..Context::default()
         };
-        define(journal, context, product_id, terms).await?;
+        journal.submit(Unit::new(context).step(id, command)).await?;
     }
     Ok(())
 }
@@ -57,8 +74,6 @@ fn defaults() -> impl Iterator<Item = (&'static str, ProductTerms)> {
 
 #[cfg(test)]
 mod tests {
-    use bursar_domain::Aggregate as _;
-
     use super::*;
 
     #[test]

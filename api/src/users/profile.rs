@@ -1,11 +1,10 @@
 //! The caller's own profile.
 
 use axum::extract::State;
-use bursar_commands::passwords::Password;
 use bursar_commands::users;
 use bursar_domain::Event;
 use bursar_domain::kernel::UserId;
-use bursar_domain::users::{Preferences, ProfileUpdate, User, UserEvent};
+use bursar_domain::users::{Preferences, ProfileUpdate, UserEvent};
 use bursar_domain::verifications::{Purpose, VerificationsEvent};
 use bursar_projections::users::find;
 use jiff::Timestamp;
@@ -19,6 +18,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, Caller, ManageProfile};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
+use crate::passwords::shown_again;
 use crate::problem::Problem;
 use crate::request::{Conditions, InPath, Secret, Strict, Write};
 
@@ -145,13 +145,6 @@ async fn same_password(app: &App, caller: &Caller, given: Option<Secret>) -> Res
         let status = axum::http::StatusCode::UNPROCESSABLE_ENTITY;
         Problem::new(status, "PASSWORD_MISMATCH", "currentPassword is not your password")
     };
-    let Some(Secret(given)) = given else { return Err(wrong()) };
-    let attempt = app.guard.attempt(caller.actor(), "profile").await?;
-    let (user, _) = app.journal.load::<User>(caller.actor()).await?;
-    let hash = user.person().and_then(|person| person.password_hash.as_ref()?.get().cloned());
-    if app.passwords.verify(Password::typed(given), hash).await {
-        attempt.succeeded().await;
-        return Ok(());
-    }
-    Err(wrong())
+    let Some(given) = given else { return Err(wrong()) };
+    shown_again(app, caller, given).await?.map(drop).ok_or_else(wrong)
 }
