@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use axum::serve::ListenerExt as _;
 use bursar_commands::cards::EndBlocks;
 use bursar_commands::certificates::Certificates;
+use bursar_commands::devices::{FinishRotations, Issued};
 use bursar_commands::documents::{DocumentReader, MrzReader};
 use bursar_commands::files::{Files, SweepFiles, UnusableStore, order};
 use bursar_commands::identity::IdentityRegistry;
@@ -18,6 +19,7 @@ use bursar_commands::loans::{CollectLoans, ExpireApprovals};
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
 use bursar_commands::mfa::SecondFactors;
 use bursar_commands::passwords::{HashingFailed, Passwords};
+use bursar_commands::pki::{Authority, PkiError};
 use bursar_commands::processes::{Processes, Task};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
@@ -39,7 +41,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::auth::proof::TrustAnchor;
+use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
 use crate::limits::{RateLimits, Shared};
@@ -66,6 +68,8 @@ pub struct Parts {
     pub factors: Factors,
     pub devices: Devices,
     pub passwords: Passwords,
+    /// Signs the certificates of devices.
+    pub authority: Authority,
     pub auth: Auth,
     pub guard: LoginGuard,
     pub limits: RateLimits,
@@ -99,8 +103,7 @@ pub struct Parts {
 #[derive(Clone)]
 pub struct Devices {
     pub certificates: Arc<dyn Certificates>,
-    /// Without one, no device is admitted.
-    pub anchor: Option<TrustAnchor>,
+    pub anchor: TrustAnchor,
 }
 
 /// What the bank does by itself, and the word that stops it.
@@ -116,8 +119,8 @@ pub struct Wiring {
     pub clock: Arc<BankClock>,
     /// What the master key opens.
     pub secrets: Secrets,
-    /// Who vouches for devices.
-    pub devices: Devices,
+    /// Who vouches for devices; the bank itself when nobody else does.
+    pub devices: Option<Devices>,
 }
 
 /// Why the server did not start.
@@ -134,6 +137,10 @@ pub enum StartError {
     Passwords(#[from] HashingFailed),
     #[error(transparent)]
     Tokens(#[from] BadKey),
+    #[error(transparent)]
+    Authority(#[from] PkiError),
+    #[error(transparent)]
+    Anchor(#[from] NoAuthority),
     #[error(transparent)]
     Mailer(#[from] MailerError),
     #[error(transparent)]
@@ -179,13 +186,15 @@ impl App {
         let sandbox = config.sandbox.then(|| Arc::new(Sandbox::new(clock)));
         let rails = rails(&config);
         let messenger = outside::messenger(&config, sandbox.as_ref())?;
-        let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), outside::policies(&config.codes));
+        let policies = outside::policies(&config.codes, &config.devices);
+        let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), policies);
         let (store, files) = outside::files(&config)?;
         order(&journal).await?;
         let sweep = SweepFiles::new(journal.clone(), store);
         let second = SecondFactors::new(journal.clone(), Arc::clone(&keys), verifier.clone());
         let factors = Factors { second, on_new_device: config.auth.mfa_on_new_device };
         let processes = processes(&config, &journal, &keys, &rails, &messenger, &verifier, sweep);
+        let authority = Authority::open(&pool, &keys, sources.clone()).await?;
         let (stop, stopped) = watch::channel(false);
         let shared = Shared { pool: pool.clone(), keys: keys.counters(), clock: Arc::clone(&sources.clock) };
         let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
@@ -194,9 +203,10 @@ impl App {
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
+            devices: devices.map_or_else(|| own_devices(&journal, &authority), Ok)?,
+            authority,
             verifier,
             factors,
-            devices,
             guard: LoginGuard::new(shared),
             limits,
             written,
@@ -299,6 +309,12 @@ impl App {
     }
 }
 
+/// The devices that the bank itself has certified, and no others.
+fn own_devices(journal: &Journal, authority: &Authority) -> Result<Devices, NoAuthority> {
+    let anchor = TrustAnchor::parse(authority.issuing())?;
+    Ok(Devices { certificates: Arc::new(Issued::new(journal.clone())), anchor })
+}
+
 /// The rail of a test bank. A bank of its own has none yet, and says so to whoever wants to pay by it.
 fn rails(config: &Config) -> Rails {
     let delay = SignedDuration::from_secs(config.rails.sandbox_delay_seconds.into());
@@ -319,6 +335,7 @@ fn processes(
         Box::new(EndBlocks::new(journal.clone())),
         Box::new(CollectLoans::new(journal.clone())),
         Box::new(ExpireApprovals::new(journal.clone())),
+        Box::new(FinishRotations::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
         Box::new(sweep),
         Box::new(SendReset::new(journal.clone(), verifier.clone())),
@@ -332,7 +349,11 @@ fn processes(
         let link = match purpose {
             Purpose::PasswordReset => config.messages.reset_link.clone(),
             Purpose::Email => config.messages.email_link.clone(),
-            Purpose::Identity | Purpose::Phone | Purpose::SecondFactor => None,
+            Purpose::Identity
+            | Purpose::Phone
+            | Purpose::SecondFactor
+            | Purpose::PinReset
+            | Purpose::DeviceTransfer => None,
         };
         tasks.push(Box::new(SendCodes::new(purpose, journal, keys, messenger, link)));
     }

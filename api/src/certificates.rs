@@ -56,7 +56,6 @@ async fn login_with_certificate(
     let device: String = body.device_info.device_id.into();
     sent.scope.limit(app.limits.login(sent.scope.address(), &device).await?)?;
     let refused = || Problem::refused(&NotProven);
-    let anchor = app.devices.anchor.as_ref().ok_or_else(refused)?;
     let chain: Vec<String> =
         body.certificate_chain.unwrap_or_default().into_iter().map(|one| one.0).collect();
     let proof = Proof {
@@ -68,7 +67,8 @@ async fn login_with_certificate(
         body: sent.raw(),
     };
     let now = app.journal.sources().clock.now();
-    let proven = proof.check(anchor, &app.config.auth.certificate_login_url, now).ok_or_else(refused)?;
+    let proven =
+        proof.check(&app.devices.anchor, &app.config.auth.certificate_login_url, now).ok_or_else(refused)?;
     let known = app.devices.certificates.find(&device, &proven.fingerprint).await?;
     let known = known.filter(|known| known.is_valid && known.device_is_active).ok_or_else(refused)?;
     // The assertion is the key of the request: what it has begun once it does not begin again, on no server.

@@ -32,6 +32,7 @@ pub mod config;
 pub mod database;
 pub mod datasets;
 pub mod demo;
+mod devices;
 pub mod documents;
 pub mod edge;
 pub mod iso20022;

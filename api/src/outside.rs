@@ -9,7 +9,7 @@ use bursar_commands::verifications::Policies;
 use bursar_domain::verifications::Policy;
 
 use crate::app::StartError;
-use crate::config::{Codes, Config, Secret};
+use crate::config::{Codes, Config, DevicesSection, Secret};
 use crate::sandbox::Sandbox;
 
 /// The sandbox's outbox, or whatever is configured for each way.
@@ -75,12 +75,16 @@ pub fn registry(config: &Config) -> Option<Arc<dyn IdentityRegistry>> {
 
 /// What the bank allows for codes and tokens.
 #[must_use]
-pub fn policies(codes: &Codes) -> Policies {
+pub fn policies(codes: &Codes, devices: &DevicesSection) -> Policies {
     let code = Policy {
         lifetime: codes.seconds.into(),
         tries: codes.tries,
         resend_after: codes.resend_seconds.into(),
         a_day: codes.a_day,
     };
-    Policies { code, token: Policy { lifetime: codes.reset_seconds.into(), ..code } }
+    Policies {
+        code,
+        token: Policy { lifetime: codes.reset_seconds.into(), ..code },
+        offer: Policy { lifetime: devices.transfer_seconds.into(), ..code },
+    }
 }

@@ -164,7 +164,7 @@ async fn request_reset(
     let name = name.ok_or_else(|| Problem::bad_request("/email", "REQUIRED", "give email or username"))?;
     sent.scope.limit(app.limits.login(sent.scope.address(), &name).await?)?;
     let context = sent.anonymous(&app, &name);
-    let policy = outside::policies(&app.config.codes).token;
+    let policy = outside::policies(&app.config.codes, &app.config.devices).token;
     let committed = resets::request(&app.journal, &app.keys, context, &name, policy).await?;
     let (_, request) = committed.event(|event| match event {
         Event::Resets(ResetsEvent::Requested(request)) => Some(request),

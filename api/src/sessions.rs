@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{FromRequest as _, Request, State};
 use bursar_commands::sessions::{self, Exchange, InvalidCredentials, Login};
 use bursar_commands::{Committed, passwords::Password, users};
+use bursar_domain::devices::Description;
 use bursar_domain::kernel::{Permission, SessionId};
 use bursar_domain::sessions::{Issued, SessionError, SessionEvent, Started};
 use bursar_domain::users::User;
@@ -46,12 +47,18 @@ request! {
 }
 
 request! {
-    /// A device as it describes itself. Only the id is used; the address is never believed.
+    /// A device as it describes itself; the address is never believed.
     DeviceInfo {
         /// What the refresh token is bound to.
         device_id: Text<128> = "deviceId",
         /// `DESKTOP`, `MOBILE`.
         device_type: Option<Text<64>> = "deviceType",
+        /// Who made the device.
+        manufacturer: Option<Text<64>> = "manufacturer",
+        /// What they call it.
+        model: Option<Text<64>> = "model",
+        /// The version of its operating system.
+        os_version: Option<Text<64>> = "osVersion",
         /// The app's version.
         app_version: Option<Text<64>> = "appVersion",
         /// Passed over.
@@ -163,6 +170,13 @@ async fn login(
         username,
         password: Password::typed(body.password.0),
         device_id: device,
+        device: Description {
+            device_type: body.device_info.device_type.map(String::from),
+            manufacturer: body.device_info.manufacturer.map(String::from),
+            model: body.device_info.model.map(String::from),
+            os_version: body.device_info.os_version.map(String::from),
+            app_version: body.device_info.app_version.map(String::from),
+        },
         remember_me: body.remember_me.unwrap_or(false),
     };
     let outcome = sessions::login(

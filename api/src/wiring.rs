@@ -5,7 +5,6 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bursar_commands::certificates::NoDevices;
 use bursar_commands::journal::StoreError;
 use bursar_commands::keys::MasterKey;
 use bursar_commands::vault::{Secrets, UnlockError, unlock};
@@ -14,8 +13,7 @@ use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Sources;
 use sqlx::PgPool;
 
-use crate::app::{Devices, Wiring};
-use crate::auth::proof::{NoAuthority, TrustAnchor};
+use crate::app::Wiring;
 use crate::config::Config;
 use crate::database::{Database, DatabaseError};
 use crate::sandbox;
@@ -40,14 +38,6 @@ pub enum WiringError {
         path: String,
         /// Why not.
         source: std::io::Error,
-    },
-    /// The authority that signs devices cannot be read.
-    #[error("auth.device_authority, {path}: {reason}")]
-    Authority {
-        /// Its path.
-        path: String,
-        /// Why not.
-        reason: String,
     },
     /// What is there is not a key.
     #[error(
@@ -108,22 +98,9 @@ pub async fn wire_on(config: &Config, database: Database) -> Result<Wired, Wirin
     if config.sandbox {
         sandbox::restore(&clock, &database.pool).await?;
     }
-    let wiring = Wiring {
-        pool: database.pool.clone(),
-        sources,
-        clock: Arc::clone(&clock),
-        secrets,
-        devices: Devices { certificates: Arc::new(NoDevices), anchor: authority(config)? },
-    };
+    let wiring =
+        Wiring { pool: database.pool.clone(), sources, clock: Arc::clone(&clock), secrets, devices: None };
     Ok(Wired { database, wiring, clock })
-}
-
-/// The authority that signs devices, if one is configured.
-fn authority(config: &Config) -> Result<Option<TrustAnchor>, WiringError> {
-    let Some(path) = &config.auth.device_authority else { return Ok(None) };
-    let failed = |reason: String| WiringError::Authority { path: path.display().to_string(), reason };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    TrustAnchor::parse(&text).map(Some).map_err(|error: NoAuthority| failed(error.to_string()))
 }
 
 /// A codec that opens what the master key opens, for a process that only reads the log.

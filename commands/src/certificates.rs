@@ -2,8 +2,7 @@
 
 use bursar_domain::kernel::UserId;
 use bursar_domain::{Rejection, RejectionKind};
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, ready};
+use futures_util::future::BoxFuture;
 
 use crate::owned::CommandError;
 
@@ -26,20 +25,6 @@ pub trait Certificates: Send + Sync {
         device: &'a str,
         fingerprint: &'a [u8; 32],
     ) -> BoxFuture<'a, Result<Option<DeviceCertificate>, CommandError>>;
-}
-
-/// A bank without devices: every login with a certificate is refused.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoDevices;
-
-impl Certificates for NoDevices {
-    fn find<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a [u8; 32],
-    ) -> BoxFuture<'a, Result<Option<DeviceCertificate>, CommandError>> {
-        ready(Ok(None)).boxed()
-    }
 }
 
 /// The certificate, its proof, or the device does not count. One answer for all: it tells nothing about any of them.

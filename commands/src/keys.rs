@@ -61,6 +61,8 @@ pub struct Keys {
     pub token_seed: Zeroizing<[u8; 32]>,
     /// Secret input of argon2id, which a stolen database lacks.
     pub(crate) pepper: Zeroizing<[u8; 32]>,
+    /// Seals the keys of the certificate authority.
+    pub(crate) authority: Zeroizing<[u8; 32]>,
     refresh: hmac::Key,
     idempotency: hmac::Key,
     lookup: hmac::Key,
@@ -100,6 +102,7 @@ impl Keys {
         Self {
             token_seed: expand(&prk, b"access token Ed25519"),
             pepper: expand(&prk, b"password pepper"),
+            authority: expand(&prk, b"certificate authority"),
             refresh: key(b"refresh token"),
             idempotency: key(b"idempotency"),
             lookup: key(b"email lookup"),

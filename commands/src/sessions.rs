@@ -1,5 +1,6 @@
 //! Logging in, exchanging refresh tokens, logging out, and ending every session of somebody.
 
+use bursar_domain::devices::Description;
 use bursar_domain::kernel::{Permission, SessionId, Sources, UserId, add_seconds, uuid_v7};
 use bursar_domain::sessions::{
     EndReason, Issued, Refresh, SecondFactor, Session, SessionCommand, SessionError, Started,
@@ -8,6 +9,7 @@ use bursar_domain::users::{SessionsEndReason, SessionsEnded, User, UserCommand};
 use bursar_domain::{Rejection, RejectionKind};
 
 use crate::certificates::NotProven;
+use crate::devices;
 use crate::keys::{Keys, RefreshToken};
 use crate::mfa::SecondFactors;
 use crate::owned::CommandError;
@@ -36,6 +38,8 @@ pub struct Login {
     pub password: Password,
     /// The device the session is bound to.
     pub device_id: String,
+    /// That device, as its app describes it.
+    pub device: Description,
     /// Whether the session shall outlive the day.
     pub remember_me: bool,
 }
@@ -89,6 +93,7 @@ pub async fn login(
         return Err(CommandError::refused(InvalidCredentials));
     };
     context.metadata.actor = user_id.to_string().into();
+    let seen = devices::see(journal.sources(), login.device_id.clone(), login.device);
     let opening =
         Opening { user_id, user: &user, device_id: login.device_id, remember_me: login.remember_me };
     let unit = Unit::new(context);
@@ -100,6 +105,7 @@ pub async fn login(
     } else {
         opening.start(unit, journal.sources(), keys, lifetimes)
     };
+    let unit = unit.step(user_id, seen);
     // What was read may have changed by now: the password, or whether they are let in at all.
     Ok(journal.submit(unit).await.map_err(not_admitted(InvalidCredentials))?)
 }

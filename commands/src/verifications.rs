@@ -33,13 +33,20 @@ pub struct Policies {
     pub code: Policy,
     /// 256 bits, in a mail.
     pub token: Policy,
+    /// Six digits with which somebody accepts a device.
+    pub offer: Policy,
 }
 
 impl Policies {
     const fn of(&self, purpose: Purpose) -> Policy {
         match purpose {
-            Purpose::Identity | Purpose::Email | Purpose::Phone | Purpose::SecondFactor => self.code,
+            Purpose::Identity
+            | Purpose::Email
+            | Purpose::Phone
+            | Purpose::SecondFactor
+            | Purpose::PinReset => self.code,
             Purpose::PasswordReset => self.token,
+            Purpose::DeviceTransfer => self.offer,
         }
     }
 }
@@ -222,7 +229,12 @@ impl SendCodes {
                 );
                 ("Set your password", body, json!({"token": token.as_str(), "link": link}))
             }
-            Purpose::Identity | Purpose::Email | Purpose::Phone | Purpose::SecondFactor => {
+            Purpose::Identity
+            | Purpose::Email
+            | Purpose::Phone
+            | Purpose::SecondFactor
+            | Purpose::PinReset
+            | Purpose::DeviceTransfer => {
                 let code = self.keys.code(user, *id, verification.resends);
                 let link =
                     self.link.as_ref().map(|link| format!("{link}?verificationId={id}&code={}", *code));

@@ -286,4 +286,5 @@ catalogue! {
     Document(documents),
     LoanProduct(loan_products),
     Loan(loans),
+    Devices(devices),
 }

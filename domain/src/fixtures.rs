@@ -495,7 +495,8 @@ fn samples() -> Vec<Event> {
         .into(),
     ];
     let lending = lending::events();
-    compliance().into_iter().chain(others).chain(people::samples()).chain(lending).collect()
+    let devices = crate::devices::samples::all().into_iter().map(Event::from);
+    compliance().into_iter().chain(others).chain(people::samples()).chain(lending).chain(devices).collect()
 }
 
 fn directory() -> PathBuf {

@@ -22,6 +22,7 @@ pub mod cards;
 pub mod catalogue;
 pub mod codec;
 pub mod compliance;
+pub mod devices;
 pub mod disputes;
 pub mod documents;
 pub mod envelope;

@@ -37,6 +37,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::cards::Cards>(),
             Entry::of::<crate::compliance::Compliance>(),
             Entry::of::<crate::daily_balances::DailyBalances>(),
+            Entry::of::<crate::device_certificates::DeviceCertificates>(),
             Entry::of::<crate::disputes::Disputes>(),
             Entry::of::<crate::loan_products::LoanProducts>(),
             Entry::of::<crate::loans::Loans>(),

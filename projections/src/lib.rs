@@ -16,6 +16,7 @@ mod catalogue;
 pub mod compliance;
 mod copy;
 pub mod daily_balances;
+pub mod device_certificates;
 pub mod disputes;
 pub mod documents;
 mod freshness;

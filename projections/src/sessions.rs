@@ -9,6 +9,7 @@ use bursar_domain::{Event, Kind, Position, Recorded};
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx as _;
 use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 
 use crate::read_model::{FoldError, ReadModel, Table};
@@ -67,6 +68,25 @@ pub async fn count_of_owner(
         except.map(|session| session.to_string()),
     );
     Ok(u32::try_from(count.fetch_one(pool).await?).unwrap_or(u32::MAX))
+}
+
+/// The sessions that `owner` has on a device at `now`, and when each was last used.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn of_device(
+    pool: &PgPool,
+    owner: UserId,
+    device_id: &str,
+    now: Timestamp,
+) -> sqlx::Result<Vec<(SessionId, Timestamp)>> {
+    let sql = "SELECT to_jsonb(t) FROM sessions t WHERE owner = $1 AND device_id = $2 AND expires_at > $3";
+    let query = sqlx::query_scalar::<_, Json<SessionRow>>(sql).bind(owner.to_string()).bind(device_id);
+    let rows = query.bind(now.to_sqlx()).fetch_all(pool).await?;
+    Ok(rows
+        .into_iter()
+        .map(|Json(row)| (row.session_id, row.refreshed_at.unwrap_or(row.started_at)))
+        .collect())
 }
 
 /// The read model behind [`count_of_owner`].

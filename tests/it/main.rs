@@ -49,6 +49,7 @@ mod compliance;
 mod controls;
 mod costs;
 mod datasets;
+mod devices;
 mod disputes;
 mod documents;
 mod dropped;

@@ -69,6 +69,14 @@ impl Grant for StaffAdmin {
     const PERMISSION: Permission = Permission::StaffAdmin;
 }
 
+/// Staff who look after devices.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceOps;
+
+impl Grant for DeviceOps {
+    const PERMISSION: Permission = Permission::DeviceOps;
+}
+
 /// Staff at a till.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountOps;

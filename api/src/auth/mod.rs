@@ -28,7 +28,7 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse, LoanReview,
+    AccountOps, Allowed, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse, LoanReview,
     ManageProfile, MfaVerify, PiiErase, ReadAccount, StaffAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;

@@ -13,9 +13,8 @@ use tokio::task::JoinHandle;
 use super::Error;
 use super::bank::{Bank, PASSWORD};
 use super::load::{Measured, Shape, gather, histogram};
-use crate::app::{self, App, Devices, Wiring};
+use crate::app::{self, App, Wiring};
 use crate::config::Config;
-use bursar_commands::certificates::NoDevices;
 
 /// The server under load, in this process, and what its clients know.
 pub(super) struct Site {
@@ -37,7 +36,7 @@ impl Site {
             pool: bank.pool,
             sources: bank.sources,
             clock: bank.clock,
-            devices: Devices { certificates: Arc::new(NoDevices), anchor: None },
+            devices: None,
         };
         let app = App::build(config, wiring).await?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;

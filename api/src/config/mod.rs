@@ -116,8 +116,6 @@ section! {
         mfa_on_new_device: bool = false,
         /// The address of the certificate login as devices see it: the aud claim of their assertions.
         certificate_login_url: String = "http://127.0.0.1:8080/v1/users/certificate/login".to_owned(),
-        /// A PEM file with the certificate of the authority that signs devices; none to admit no device.
-        device_authority: Option<PathBuf> = None,
         /// Verified access tokens remembered, so that a signature is checked once.
         remembered_tokens: usize = 100_000,
     }
@@ -210,6 +208,24 @@ section! {
         daily_limit: i64 = 20_000_000,
         /// What may be taken from one a UTC month, minor units.
         monthly_limit: i64 = 200_000_000,
+    }
+}
+
+section! {
+    /// Customers' devices and their certificates.
+    DevicesSection {
+        /// Days a certificate is good when nobody says how long; never more than 397.
+        certificate_days: u16 = 365,
+        /// Seconds an old certificate is good beside the one that takes its place.
+        rotation_seconds: u32 = 24 * 60 * 60,
+        /// Zones of the domain name system whose names devices may have certified; none to certify no names.
+        dns_zones: Vec<String> = Vec::new(),
+        /// Seconds a revocation list is good.
+        revocation_list_seconds: u32 = 24 * 60 * 60,
+        /// Seconds in which a device that is offered to somebody can be accepted.
+        transfer_seconds: u32 = 72 * 60 * 60,
+        /// Seconds after a login in which a device can be given away without the password.
+        fresh_login_seconds: u32 = 5 * 60,
     }
 }
 
@@ -318,6 +334,7 @@ pub struct Config {
     pub projections: Projections,
     pub rails: Rails,
     pub cards: CardsSection,
+    pub devices: DevicesSection,
     pub codes: Codes,
     pub messages: MessagesSection,
     pub users: UsersSection,
@@ -340,6 +357,7 @@ impl Default for Config {
             projections: Projections::default(),
             rails: Rails::default(),
             cards: CardsSection::default(),
+            devices: DevicesSection::default(),
             codes: Codes::default(),
             messages: MessagesSection::default(),
             users: UsersSection::default(),
@@ -372,6 +390,7 @@ impl Config {
         ("projections", Projections::DOCS),
         ("rails", Rails::DOCS),
         ("cards", CardsSection::DOCS),
+        ("devices", DevicesSection::DOCS),
         ("codes", Codes::DOCS),
         ("messages", MessagesSection::DOCS),
         ("users", UsersSection::DOCS),

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, ContactId, DisputeId, DocumentId, EmploymentId,
-    GuarantorId, IdError, KinId, LoanId, MessageId, RecurrenceId, TagId, TransactionId, UserId,
-    VerificationId,
+    GuarantorId, IdError, KinId, LoanId, MessageId, RecurrenceId, SigningRequestId, TagId, TransactionId,
+    TransferId, UserId, VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -63,6 +63,8 @@ ids! {
     GuarantorId: "guarantor",
     LoanId: "loan",
     MessageId: "message",
+    SigningRequestId: "signing request",
+    TransferId: "transfer",
     VerificationId: "verification",
     EmploymentId: "employment",
     KinId: "next of kin",
@@ -102,6 +104,29 @@ impl Field for BillingRef {
 
     fn schema() -> Schema {
         schema::text(|text| text.min_length(Some(1)).max_length(Some(140)))
+    }
+}
+
+/// What an app calls a device: 1 to 128 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceName(pub String);
+
+impl FromStr for DeviceName {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let fits = (1..=128).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        if fits { Ok(Self(text.to_owned())) } else { Err(IdError) }
+    }
+}
+
+impl Field for DeviceName {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not what a device is called")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.min_length(Some(1)).max_length(Some(128)))
     }
 }
 

@@ -14,7 +14,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef, CountryCode, StateCode};
+use super::names::{BillerId, BillingRef, CountryCode, DeviceName, StateCode};
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -84,6 +84,7 @@ segments! {
     CardId: "cardId" = "card",
     CollateralId: "collateralId" = "collateral",
     CountryCode: "countryCode" = "country",
+    DeviceName: "deviceId" = "device",
     DisputeId: "disputeId" = "dispute",
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",

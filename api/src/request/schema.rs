@@ -23,7 +23,7 @@ pub(super) fn one_of(spellings: &'static [&'static str]) -> Schema {
     clippy::cast_precision_loss,
     reason = "10^15 and below are exact in 53 bits; larger ones are not written"
 )]
-pub(super) fn whole(least: i64, most: Option<i64>) -> Schema {
+pub fn whole(least: i64, most: Option<i64>) -> Schema {
     let mut schema = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))

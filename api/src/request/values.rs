@@ -199,7 +199,7 @@ impl Field for Secret {
     }
 }
 
-/// A certificate in PEM or base64: lines of text.
+/// A certificate or a signing request, in PEM or base64: lines of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pem(pub String);
 
@@ -211,7 +211,7 @@ impl Field for Pem {
             return Err(fault("LENGTH", "expected 1 to 16384 characters"));
         }
         if !text.bytes().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) {
-            return Err(fault("MALFORMED", "expected a certificate in PEM or base64"));
+            return Err(fault("MALFORMED", "expected PEM or base64"));
         }
         Ok(Self(text))
     }

@@ -57,7 +57,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
 pub use lookup::Holding;
-pub use settings::{recall, remember};
+pub use settings::{recall, remember, remember_first};
 pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
 
 use crate::vault::{PersonalBytes, Vault};

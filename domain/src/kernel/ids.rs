@@ -121,6 +121,14 @@ ids! {
     TransactionId = "txn";
     /// A code or a link that was sent to somebody.
     VerificationId = "ver";
+    /// A request for a certificate (PKCS#10).
+    SigningRequestId = "csr";
+    /// A certificate of a device.
+    CertificateId = "crt";
+    /// One certificate in the place of another.
+    RotationId = "rot";
+    /// A device that changes hands.
+    TransferId = "trf";
 }
 
 #[cfg(test)]

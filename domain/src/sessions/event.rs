@@ -84,6 +84,8 @@ crate::spelled! {
         TokenReused = "TOKEN_REUSED",
         /// The refresh token came from another device.
         ForeignDevice = "FOREIGN_DEVICE",
+        /// The device must not be used, or is somebody else's.
+        DeviceStopped = "DEVICE_STOPPED",
         /// The second factor was given: another session has taken its place.
         Completed = "COMPLETED",
     }

@@ -84,6 +84,10 @@ crate::spelled! {
         PasswordReset = "PASSWORD_RESET",
         /// They may do less than before.
         PermissionsRevoked = "PERMISSIONS_REVOKED",
+        /// They changed the PIN of a device.
+        PinChanged = "PIN_CHANGED",
+        /// The PIN of a device was set anew, without the old one.
+        PinReset = "PIN_RESET",
     }
 }
 

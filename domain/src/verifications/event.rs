@@ -83,6 +83,10 @@ crate::spelled! {
         SecondFactor = "SECOND_FACTOR",
         /// That they may set a password without the old one: a token, not a code.
         PasswordReset = "PASSWORD_RESET",
+        /// That they may set a device's PIN without the old one.
+        PinReset = "PIN_RESET",
+        /// That a device is meant for them.
+        DeviceTransfer = "DEVICE_TRANSFER",
     }
 }
 
@@ -96,6 +100,8 @@ impl Purpose {
             Self::Phone => "verification.send_phone",
             Self::SecondFactor => "verification.send_second_factor",
             Self::PasswordReset => "verification.send_password_reset",
+            Self::PinReset => "verification.send_pin_reset",
+            Self::DeviceTransfer => "verification.send_device_transfer",
         }
     }
 }

@@ -117,7 +117,11 @@ impl Factors {
     }
 }
 
-async fn issue(bank: &Bank, user: UserId, wanted: Wanted) -> bursar_domain::kernel::VerificationId {
+pub(super) async fn issue(
+    bank: &Bank,
+    user: UserId,
+    wanted: Wanted,
+) -> bursar_domain::kernel::VerificationId {
     let command = bank.app.verifier.issue(wanted);
     let VerificationsCommand::Issue(new) = &command else { panic!() };
     let id = new.id;
@@ -191,7 +195,7 @@ impl Enrolled {
 }
 
 /// Somebody new, who has no password.
-async fn registers(bank: &Bank, name: &str) -> UserId {
+pub(super) async fn registers(bank: &Bank, name: &str) -> UserId {
     let person = RegisterUser {
         first_name: "Dayo".into(),
         last_name: "Recruit".into(),

@@ -4,6 +4,7 @@
 //! every other test of this file.
 
 pub mod compliance;
+mod devices;
 mod factors;
 pub mod lending;
 pub mod people;

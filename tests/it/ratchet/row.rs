@@ -14,6 +14,9 @@ pub(super) const WRITE: Access = Access::Needs(WriteTransactions);
 
 pub(super) const PROFILE: Access = Access::Needs(ManageProfile);
 
+/// Longer than any id, and each of its characters would do: 129 of them.
+const LONG: &str = "device-device-device-device-device-device-device-device-device-device-device-device-device-device-device-device-device-device-dev";
+
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -65,6 +68,10 @@ pub enum Thing {
     Loan,
     /// A guarantor or a collateral: its loan, and it.
     LoanItem,
+    Device,
+    SigningRequest,
+    Transfer,
+    Reset,
 }
 
 impl Thing {
@@ -93,6 +100,10 @@ impl Thing {
             Self::Document => "doc_0192f0c1a00070008000000000000abc",
             Self::Loan => "loan_0192f0c1a00070008000000000000abc",
             Self::LoanItem => "loan_0192f0c1a00070008000000000000abc/gua_0192f0c1a00070008000000000000abc",
+            Self::Device => "no-such-device",
+            Self::SigningRequest => "csr_0192f0c1a00070008000000000000abc",
+            Self::Transfer => "trf_0192f0c1a00070008000000000000abc",
+            Self::Reset => "ver_0192f0c1a00070008000000000000abc",
         }
     }
 
@@ -103,6 +114,10 @@ impl Thing {
             Self::Beneficiary => {
                 &["0", "ben_", "ben_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"]
             }
+            Self::Device => &[LONG],
+            Self::SigningRequest => &["0", "csr_", "crt_0192f0c1a00070008000000000000abc"],
+            Self::Transfer => &["0", "trf_", "trf_0192F0C1A00070008000000000000ABC"],
+            Self::Reset => &["0", "ver_", "txn_0192f0c1a00070008000000000000abc"],
             Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Bill => &["%00", "%0A"],
             Self::Message => &["0", "msg_", "txn_0192f0c1a00070008000000000000abc", "%00"],

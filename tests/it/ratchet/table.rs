@@ -29,6 +29,7 @@ pub fn rows() -> Vec<Row> {
         transactions(),
         tags(),
         staff(),
+        super::devices::rows(),
         undoing::rows(),
         people::rows(),
         compliance::rows(),
@@ -60,7 +61,8 @@ fn sessions() -> Vec<Row> {
             "/v1/users/password/login",
             Access::Public,
             Names::Nothing,
-            |_, _| json!({"username": "bola@example.com", "password": PASSWORD, "deviceInfo": {"deviceId": "d"}}),
+            // From a device that Bola has logged in from before: the first time is one event more.
+            |_, _| json!({"username": "bola@example.com", "password": PASSWORD, "deviceInfo": {"deviceId": "test-device", "deviceType": "DESKTOP"}}),
         ),
         post(
             "/v1/users/token/refresh",

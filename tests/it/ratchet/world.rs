@@ -4,6 +4,7 @@ use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburs
 use serde_json::json;
 
 use super::compliance::Held;
+use super::devices::Gadgets;
 use super::factors::Factors;
 use super::lending::Lending;
 use super::people::People;
@@ -49,6 +50,8 @@ pub struct World {
     pub auditor: Person,
     /// Whoever has to do with passwords and second factors.
     pub factors: Factors,
+    /// Devices for everything that can be done with one.
+    pub gadgets: Gadgets,
 }
 
 impl World {
@@ -80,11 +83,13 @@ impl World {
         let people = People::new(&ada, &bola, &chidi, &teller).await;
         let auditor = bank.person("auditor@example.com").await;
         let factors = Factors::new(&bank).await;
+        let gadgets = Gadgets::new(&bank).await;
         Self {
             erasable,
             people,
             auditor,
             factors,
+            gadgets,
             bank,
             ada,
             bola,
@@ -111,6 +116,7 @@ impl World {
         }
         match (row.access, row.names) {
             (Access::Public, _) => self.bank.client(),
+            _ if row.path.starts_with("/v1/device/") => self.gadgets.client.clone(),
             _ if row.path == "/v1/users/password/change" => self.teller.client.clone(),
             _ if row.path.starts_with("/v1/users/mfa") => match self.factors.client(row) {
                 Some(client) => client,

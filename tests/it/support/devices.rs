@@ -66,7 +66,7 @@ impl Certificates for TestDevices {
 /// What the bank knows of the tests' devices.
 pub fn devices() -> Devices {
     let anchor = TrustAnchor::parse(&AUTHORITY.pem).unwrap();
-    Devices { certificates: Arc::new(TestDevices), anchor: Some(anchor) }
+    Devices { certificates: Arc::new(TestDevices), anchor }
 }
 
 /// A device with a key and a certificate.
@@ -87,6 +87,12 @@ impl Device {
         (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2090, 1, 1));
         let certificate = params.signed_by(&key, &AUTHORITY.issuer).unwrap().pem();
         Self { id, key, certificate }
+    }
+
+    /// A device with a certificate of the bank's own.
+    pub fn certified(id: &str, key: &str, certificate: &str) -> Self {
+        let (id, certificate) = (id.to_owned(), certificate.to_owned());
+        Self { id, key: KeyPair::from_pem(key).unwrap(), certificate }
     }
 
     fn fingerprint(&self) -> [u8; 32] {

@@ -87,6 +87,18 @@ impl Bank {
 
     async fn reached_by(database: TestDatabase, pool: PgPool, config: Config) -> Self {
         let (app, clock) = build(pool.clone(), config).await;
+        Self::serving(database, pool, app, clock).await
+    }
+
+    /// A sandbox bank that admits no devices but those that it certifies itself.
+    pub async fn certifying(config: Config) -> Self {
+        let database = people_database().await;
+        let pool = pool(&database.url);
+        let (app, clock) = build_for(pool.clone(), config, None).await;
+        Self::serving(database, pool, app, clock).await
+    }
+
+    async fn serving(database: TestDatabase, pool: PgPool, app: App, clock: Arc<BankClock>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -202,7 +214,7 @@ impl Bank {
     /// what the bank does by itself.
     pub async fn done(&self) -> i64 {
         let sql = "SELECT count(*) FROM events
-                    WHERE event_type NOT LIKE '%.tried' AND metadata->>'actor' NOT LIKE 'system:%'";
+                    WHERE event_type NOT LIKE '%tried' AND metadata->>'actor' NOT LIKE 'system:%'";
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
     }
 
@@ -296,6 +308,7 @@ pub fn config() -> Config {
     config.limits.enabled = false;
     // How many codes a day are sent is asked by the tests that want to know.
     config.codes.a_day = 10_000;
+    config.devices.fresh_login_seconds = 24 * 60 * 60;
     config
 }
 
@@ -330,8 +343,14 @@ pub fn files_of(pool: &PgPool) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("bursar-files-{}-{name}", std::process::id()))
 }
 
-/// A server without its HTTP, and its clock.
-pub async fn build(pool: PgPool, mut config: Config) -> (App, Arc<BankClock>) {
+/// A server without its HTTP, and its clock; it admits the tests' devices.
+pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
+    build_for(pool, config, Some(devices::devices())).await
+}
+
+/// The same, which admits these devices, or those that it certifies itself.
+async fn build_for(pool: PgPool, config: Config, devices: Option<app::Devices>) -> (App, Arc<BankClock>) {
+    let mut config = config;
     // Servers of one bank share its files, and no other bank sweeps them.
     config.files.directory.get_or_insert_with(|| files_of(&pool));
     let (sources, clock) = sources::system();
@@ -340,7 +359,7 @@ pub async fn build(pool: PgPool, mut config: Config) -> (App, Arc<BankClock>) {
         pool,
         sources,
         clock: Arc::clone(&clock),
-        devices: devices::devices(),
+        devices,
     };
     (App::build(config, wiring).await.unwrap(), clock)
 }

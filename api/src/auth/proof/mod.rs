@@ -13,6 +13,7 @@ use std::time::Duration;
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use bursar_commands::pki::device_uri;
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use rustls_pki_types::{CertificateDer, SignatureVerificationAlgorithm, TrustAnchor as Anchor, UnixTime};
@@ -34,7 +35,7 @@ const LONGEST: usize = 16 * 1024;
 const LONGEST_CHAIN: usize = 4;
 /// Fewest bits of an RSA key.
 const RSA_BITS: usize = 3072;
-/// What a device's name begins with, in the certificate.
+/// What a device's name begins with, in the certificate: see [`device_uri`].
 const NAME: &str = "urn:bursar:device:";
 
 /// How certificates may be signed.
@@ -190,10 +191,11 @@ fn is_named(certificate: &X509Certificate<'_>, device: &str) -> Option<()> {
     let is_client = certificate.extended_key_usage().ok()?.is_some_and(|found| found.value.client_auth);
     let names = &certificate.subject_alternative_name().ok()??.value.general_names;
     let mut devices = names.iter().filter_map(|name| match name {
-        GeneralName::URI(uri) => uri.strip_prefix(NAME),
+        GeneralName::URI(uri) => uri.starts_with(NAME).then_some(*uri),
         _ => None,
     });
-    (!is_authority && is_client && devices.next() == Some(device) && devices.next().is_none()).then_some(())
+    (!is_authority && is_client && devices.next() == Some(&device_uri(device)) && devices.next().is_none())
+        .then_some(())
 }
 
 /// The device's key, and the algorithms that such a key signs with.
