@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId, MessageId,
-    RecurrenceId, TagId, TransactionId, UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId, MandateId,
+    MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -88,6 +88,7 @@ segments! {
     DisputeId: "disputeId" = "dispute",
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",
+    MandateId: "mandateId" = "mandate",
     MessageId: "messageId" = "message",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",

@@ -10,6 +10,7 @@ pub mod lending;
 pub mod people;
 mod repeat;
 mod row;
+mod standing;
 mod table;
 mod undoing;
 mod world;

@@ -9,6 +9,7 @@ use super::factors::Factors;
 use super::lending::Lending;
 use super::people::People;
 use super::row::{Access, Names, Row};
+use super::standing::Standing;
 use super::undoing::Undoing;
 use crate::messages::tell;
 use crate::support::{Bank, Client, Person, quiet};
@@ -34,6 +35,8 @@ pub struct World {
     pub transactions: (String, String),
     /// Loans of Ada's, one in each state, and one of Bola's.
     pub lending: Lending,
+    /// What is paid again and again.
+    pub standing: Standing,
     /// What can be undone.
     pub undoing: Undoing,
     /// A message to Ada, and one to Bola.
@@ -75,6 +78,7 @@ impl World {
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let lending = Lending::new(&ada, &bola, &teller, &approver).await;
+        let standing = Standing::new(&ada, &bola).await;
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
@@ -105,6 +109,7 @@ impl World {
             bills,
             transactions,
             undoing,
+            standing,
             compliance,
         }
     }
