@@ -66,7 +66,6 @@ pub fn rows() -> Vec<Row> {
             "description": null, "executionDay": 5, "isActive": false,
         })
     };
-    let reason = |_: &World, _: &str| -> Value { json!({"cancellationReason": "Moved out"}) };
     vec![
         get("/v1/mandates", READ, Names::Nothing),
         post("/v1/mandates", WRITE, Names::Own(Thing::Account), mandate),
@@ -80,7 +79,6 @@ pub fn rows() -> Vec<Row> {
         Row {
             own: |world| &world.standing.cancelled,
             ready: new_mandates,
-            body: Some(reason),
             ..own(delete("/v1/mandates/{mandateId}", WRITE, Names::Nothing))
         },
     ]
