@@ -5,7 +5,8 @@ use std::str::FromStr;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, ContactId, DisputeId, DocumentId, EmploymentId,
-    GuarantorId, IdError, KinId, LoanId, MandateId, MessageId, RecurrenceId, SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId,
+    GuarantorId, IdError, KinId, LoanId, MandateId, MessageId, RecurrenceId, SigningRequestId, TagId,
+    TransactionId, TransferId, UserId, VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
