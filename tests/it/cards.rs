@@ -1,6 +1,7 @@
-//! Cards of other banks: linked, listed, removed, and money brought from them.
+//! Cards of other banks: linked, listed, removed, and money brought from them. The bank's own: asked for, and activated.
 
 mod hotlist;
+mod own;
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;

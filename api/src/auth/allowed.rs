@@ -69,6 +69,14 @@ impl Grant for StaffAdmin {
     const PERMISSION: Permission = Permission::StaffAdmin;
 }
 
+/// Staff who look after cards.
+#[derive(Debug, Clone, Copy)]
+pub struct CardOps;
+
+impl Grant for CardOps {
+    const PERMISSION: Permission = Permission::CardOps;
+}
+
 /// Staff who look after devices.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceOps;

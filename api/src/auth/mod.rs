@@ -28,8 +28,8 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse, LoanReview,
-    ManageProfile, MfaVerify, PiiErase, ReadAccount, StaffAdmin, WriteTransactions, permit,
+    AccountOps, Allowed, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse,
+    LoanReview, ManageProfile, MfaVerify, PiiErase, ReadAccount, StaffAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

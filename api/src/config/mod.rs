@@ -200,7 +200,8 @@ section! {
 }
 
 section! {
-    /// Cards of other banks that customers bring money from. A card keeps what was set when it was linked.
+    /// Cards of other banks that customers bring money from, and the bank's own. A card keeps what was set when it was linked
+    /// or asked for.
     CardsSection {
         /// The currency they are charged in, ISO 4217.
         currency: Currency = Currency::NGN,
@@ -208,6 +209,13 @@ section! {
         daily_limit: i64 = 20_000_000,
         /// What may be taken from one a UTC month, minor units.
         monthly_limit: i64 = 200_000_000,
+        /// Issuer identification numbers of the bank's own cards, six digits each, the usual one first; they say which
+        /// brands there are. The default is for the sandbox.
+        issued: Vec<String> = vec!["506198".to_owned()],
+        /// Months that one of the bank's own cards is good, besides the month it is asked for in.
+        validity_months: u16 = 36,
+        /// Days that one is on its way.
+        delivery_days: u16 = 7,
     }
 }
 

@@ -87,6 +87,8 @@ ids! {
     AvatarId = "avt";
     /// A card, the bank's own or another's.
     CardId = "card";
+    /// A card of the bank's own that was asked for.
+    CardRequestId = "crq";
     /// Evidence that a customer handed in.
     DocumentId = "doc";
     /// Bytes kept outside the log.

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::row::Row;
-use super::world::{CARD, World, calls, keeps};
+use super::world::{CARD, World, asks_for_card, calls, keeps};
 use crate::messages::tell;
 use crate::support::client::{PASSWORD, Request};
 
@@ -107,6 +107,11 @@ pub fn card_linked(world: &mut World) -> BoxFuture<'_, ()> {
         drop(world.ada.client.post(&hotlist, &json!({"action": "UNBLOCK"})).await);
     }
     .boxed()
+}
+
+/// Ada has asked for a card.
+pub fn card_issued(world: &mut World) -> BoxFuture<'_, ()> {
+    async { world.issued = asks_for_card(&world.ada).await }.boxed()
 }
 
 /// Ada has no card of the number that is to be linked.

@@ -1,11 +1,11 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::{AccountOps, ManageProfile, PiiErase, StaffAdmin};
+use bursar_domain::kernel::Permission::{AccountOps, CardOps, ManageProfile, PiiErase, StaffAdmin};
 use reqwest::Method;
 use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
-use super::world::World;
+use super::world::{World, issued};
 use super::{compliance, factors, lending, people, repeat, standing, undoing};
 use crate::support::client::PASSWORD;
 
@@ -182,6 +182,17 @@ fn cards() -> Vec<Row> {
             |_, _| json!({"action": "BLOCK", "reason": "Mislaid", "temporary": true, "duration": "P1D"}),
         )),
         own_card(delete("/v1/cards/{cardId}", WRITE, Names::Own(Thing::Card))),
+        post("/v1/cards/internal", WRITE, Names::Own(Thing::Account), |_, account| issued(account)),
+        Row {
+            own: |world| &world.issued,
+            ..post(
+                "/v1/staff/cards/{cardId}/activate",
+                Access::Needs(CardOps),
+                Names::Anybodys(Thing::Card),
+                |_, _| json!({"note": "Fetched at the till"}),
+            )
+        }
+        .after(repeat::card_issued),
     ]
 }
 

@@ -349,7 +349,7 @@ pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
 }
 
 /// The same, which admits these devices, or those that it certifies itself.
-async fn build_for(pool: PgPool, config: Config, devices: Option<app::Devices>) -> (App, Arc<BankClock>) {
+pub async fn build_for(pool: PgPool, config: Config, devices: Option<app::Devices>) -> (App, Arc<BankClock>) {
     let mut config = config;
     // Servers of one bank share its files, and no other bank sweeps them.
     config.files.directory.get_or_insert_with(|| files_of(&pool));
