@@ -59,6 +59,8 @@ impl MasterKey {
 pub struct Keys {
     /// Seed of the Ed25519 key that signs access tokens (RFC 8032).
     pub token_seed: Zeroizing<[u8; 32]>,
+    /// Seed of the Ed25519 key that signs checkpoints of the log.
+    pub checkpoint_seed: Zeroizing<[u8; 32]>,
     /// Secret input of argon2id, which a stolen database lacks.
     pub(crate) pepper: Zeroizing<[u8; 32]>,
     /// Seals the keys of the certificate authority.
@@ -102,6 +104,7 @@ impl Keys {
         let key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, expand(&prk, purpose).as_slice());
         Self {
             token_seed: expand(&prk, b"access token Ed25519"),
+            checkpoint_seed: expand(&prk, b"checkpoint Ed25519"),
             pepper: expand(&prk, b"password pepper"),
             authority: expand(&prk, b"certificate authority"),
             refresh: key(b"refresh token"),

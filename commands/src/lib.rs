@@ -34,6 +34,7 @@ pub mod payments;
 pub mod pki;
 pub mod processes;
 pub mod products;
+pub mod proof;
 pub mod rails;
 pub mod recurrences;
 pub mod reference;

@@ -111,6 +111,14 @@ impl Grant for PiiErase {
     const PERMISSION: Permission = Permission::PiiErase;
 }
 
+/// Staff who check the log.
+#[derive(Debug, Clone, Copy)]
+pub struct AuditRead;
+
+impl Grant for AuditRead {
+    const PERMISSION: Permission = Permission::AuditRead;
+}
+
 /// Staff who look into loan applications.
 #[derive(Debug, Clone, Copy)]
 pub struct LoanReview;

@@ -28,8 +28,9 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse,
-    LoanReview, ManageProfile, MfaVerify, PiiErase, ReadAccount, StaffAdmin, WriteTransactions, permit,
+    AccountOps, Allowed, AuditRead, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove,
+    LoanDisburse, LoanReview, ManageProfile, MfaVerify, PiiErase, ReadAccount, StaffAdmin, WriteTransactions,
+    permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

@@ -311,6 +311,20 @@ section! {
 }
 
 section! {
+    /// The proof of the log: what was written is sealed in a tree, and each of its roots is signed.
+    Audit {
+        /// The name of the log, which its checkpoints bear: an address of the bank's without a scheme.
+        origin: String = "localhost/bursar".to_owned(),
+        /// Milliseconds between two checkpoints while the log grows; 0 to leave sealing to other servers.
+        seal_millis: u64 = 1000,
+        /// The file that checkpoints are appended to; none for checkpoints.txt in data_dir. It belongs on another disk.
+        checkpoint_file: Option<PathBuf> = None,
+        /// An address that checkpoints are posted to, as text; none to post none.
+        checkpoint_url: Option<String> = None,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -340,6 +354,7 @@ pub struct Config {
     pub limits: Limits,
     pub journal: JournalSection,
     pub projections: Projections,
+    pub audit: Audit,
     pub rails: Rails,
     pub cards: CardsSection,
     pub devices: DevicesSection,
@@ -363,6 +378,7 @@ impl Default for Config {
             limits: Limits::default(),
             journal: JournalSection::default(),
             projections: Projections::default(),
+            audit: Audit::default(),
             rails: Rails::default(),
             cards: CardsSection::default(),
             devices: DevicesSection::default(),
@@ -396,6 +412,7 @@ impl Config {
         ("limits", Limits::DOCS),
         ("journal", JournalSection::DOCS),
         ("projections", Projections::DOCS),
+        ("audit", Audit::DOCS),
         ("rails", Rails::DOCS),
         ("cards", CardsSection::DOCS),
         ("devices", DevicesSection::DOCS),

@@ -16,6 +16,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use super::fields::Field;
 use super::names::{BillerId, BillingRef, CountryCode, DeviceName, StateCode};
 use super::schema;
+use super::values::LogPosition;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -89,6 +90,7 @@ segments! {
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",
     MandateId: "mandateId" = "mandate",
+    LogPosition: "position" = "event",
     MessageId: "messageId" = "message",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",

@@ -1,6 +1,8 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::{AccountOps, CardOps, ManageProfile, PiiErase, StaffAdmin};
+use bursar_domain::kernel::Permission::{
+    AccountOps, AuditRead, CardOps, ManageProfile, PiiErase, StaffAdmin,
+};
 use reqwest::Method;
 use serde_json::json;
 
@@ -30,6 +32,7 @@ pub fn rows() -> Vec<Row> {
         tags(),
         staff(),
         super::devices::rows(),
+        audit(),
         undoing::rows(),
         standing::rows(),
         people::rows(),
@@ -346,6 +349,19 @@ fn tags() -> Vec<Row> {
         ))
         .after(repeat::one_tag),
         about_tag(delete("/v1/transactions/tags/{tagId}", WRITE, Names::Nothing)),
+    ]
+}
+
+fn audit() -> Vec<Row> {
+    let reads = |path, names| Row {
+        own: |_| "1",
+        by: Some(|world| &world.auditor.client),
+        ..get(path, Access::Needs(AuditRead), names)
+    };
+    vec![
+        reads("/v1/audit/checkpoints", Names::Nothing),
+        reads("/v1/audit/consistency", Names::Nothing),
+        reads("/v1/audit/events/{position}/proof", Names::Anybodys(Thing::Event)),
     ]
 }
 

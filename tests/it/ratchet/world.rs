@@ -1,5 +1,6 @@
 //! The bank that the operations of the ratchet are tried in.
 
+use bursar_commands::proof::Outside;
 use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview, StaffAdmin};
 use serde_json::{Value, json};
 
@@ -12,6 +13,7 @@ use super::row::{Access, Names, Row};
 use super::standing::Standing;
 use super::undoing::Undoing;
 use crate::messages::tell;
+use crate::proof::seal;
 use crate::support::{Bank, Client, Person, quiet};
 
 /// A bank in which every operation can succeed once.
@@ -91,6 +93,7 @@ impl World {
         let auditor = bank.person("auditor@example.com").await;
         let factors = Factors::new(&bank).await;
         let gadgets = Gadgets::new(&bank).await;
+        seal(&bank, Outside::default()).await;
         Self {
             erasable,
             people,

@@ -306,6 +306,8 @@ pub fn quiet() -> Config {
 pub fn config() -> Config {
     let mut config = Config { sandbox: true, ..Config::default() };
     config.limits.enabled = false;
+    // Sealing is asked for by the tests that are about it.
+    config.audit.seal_millis = 0;
     // How many codes a day are sent is asked by the tests that want to know.
     config.codes.a_day = 10_000;
     config.devices.fresh_login_seconds = 24 * 60 * 60;
@@ -372,11 +374,37 @@ pub async fn people_database() -> TestDatabase {
     let template = async |url: &str| {
         database::migrate(&url.parse().unwrap()).await.unwrap();
         let pool = pool(url);
-        let (app, clock) = build(pool.clone(), Config { sandbox: true, ..Config::default() }).await;
+        let mut config = Config { sandbox: true, ..Config::default() };
+        config.audit.seal_millis = 0;
+        let (app, clock) = build(pool.clone(), config).await;
         demo::people(&app, &clock).await.unwrap();
         app.close().await;
         pool.close().await;
         Ok(())
     };
     fresh_database(&key, template).await.unwrap()
+}
+
+/// A directory that is gone after the test.
+pub struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("bursar-{name}-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        Self(dir)
+    }
+
+    pub fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nobody needs it, whether it can be removed or not.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
