@@ -1,13 +1,14 @@
 //! The server's secrets, each for one purpose, all derived from the bank's key. That one is drawn once and kept wrapped by
 //! the master key (see [`vault`](crate::vault)), so that a new master key changes none of them.
 
+use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::{hkdf, hmac};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bursar_domain::Entropy;
 use bursar_domain::cards::CardNumber;
-use bursar_domain::kernel::{CardId, EnrolmentId, SessionId, UserId, VerificationId};
+use bursar_domain::kernel::{CardId, CommunityId, EnrolmentId, SessionId, UserId, VerificationId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
@@ -76,6 +77,7 @@ pub struct Keys {
     reset_name: hmac::Key,
     totp: hmac::Key,
     device: hmac::Key,
+    invite: hmac::Key,
 }
 
 /// Names the counters that all servers share. No `Debug`.
@@ -118,6 +120,7 @@ impl Keys {
             reset_name: key(b"password reset name"),
             totp: key(b"TOTP secret"),
             device: key(b"device"),
+            invite: key(b"community invite code"),
         }
     }
 
@@ -261,6 +264,18 @@ impl Keys {
     #[must_use]
     pub fn device(&self, user: UserId, device_id: &str) -> String {
         hex(&first_half(hmac::sign(&self.device, format!("{user}.{device_id}").as_bytes()).as_ref()))
+    }
+
+    /// What lets people join a community, 128 bits: a pure function of which it is, so that it need not be kept.
+    #[must_use]
+    pub fn invite_code(&self, community: CommunityId) -> String {
+        hex(&first_half(hmac::sign(&self.invite, community.to_string().as_bytes()).as_ref()))
+    }
+
+    /// Whether `text` is what lets people join a community; equal time for every wrong one.
+    #[must_use]
+    pub fn is_invite_code(&self, community: CommunityId, text: &str) -> bool {
+        verify_slices_are_equal(self.invite_code(community).as_bytes(), text.trim().as_bytes()).is_ok()
     }
 
     /// Reads a token that this server made; `None` for anything else.

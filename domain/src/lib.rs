@@ -21,6 +21,7 @@ pub mod beneficiaries;
 pub mod cards;
 pub mod catalogue;
 pub mod codec;
+pub mod communities;
 pub mod compliance;
 pub mod devices;
 pub mod disputes;

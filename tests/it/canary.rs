@@ -40,6 +40,7 @@ const SECRETS: &[&str] = &[
     "certificate",
     "fileContent",
     "secret",
+    "inviteCode",
 ];
 
 thread_local! {

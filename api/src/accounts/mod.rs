@@ -25,6 +25,7 @@ use crate::problem::Problem;
 use crate::query;
 use crate::request::{Conditions, InPath, OneOf, Queried, Search};
 pub(crate) use open::{OpenedAccount, opened};
+pub(crate) use statement::{AccountStatement, ENTRIES, StatementQuery, statement_of};
 use views::{AccountBalance, AccountDetails, AccountItem, AccountList};
 
 /// The routes of this area.

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use bursar_domain::AccountNumber;
-use bursar_projections::accounts::Account;
+use bursar_domain::kernel::UserId;
+use bursar_projections::accounts::{Account, owned};
 use bursar_projections::daily_balances::{DayRange, history};
 use bursar_projections::statement_entries::{
     AsOf, EntryFilter, EntrySort, EntryType, Statement, StatementEntry, StatementRange, statement,
@@ -27,7 +28,7 @@ use crate::request::{
 };
 
 /// The read model of statements.
-pub(super) const ENTRIES: &str = "statement_entries";
+pub(crate) const ENTRIES: &str = "statement_entries";
 /// The read model of histories.
 const DAYS: &str = "daily_balances";
 
@@ -174,6 +175,24 @@ pub(super) async fn read_statement(
             Answer::ok(statement).tagged(version, wants.none_match).chosen().into_response()
         }
     })
+}
+
+/// A page of the statement of an account that `holder` holds.
+///
+/// # Errors
+/// 404, 400 for a time that has not come.
+pub(crate) async fn statement_of(
+    app: &App,
+    holder: UserId,
+    number: &AccountNumber,
+    query: StatementQuery,
+) -> Result<AccountStatement, Problem> {
+    let account = owned(&app.pool, holder, number).await?.ok_or_else(|| Problem::not_found("account"))?;
+    within_log(app, query.as_of)?;
+    let range = StatementRange { from: query.range.from, to: query.range.to, as_of: query.as_of };
+    let (sort, page, filter) = (query.sort, query.page, query.filter());
+    let found = statement(&app.pool, number, range, &filter, sort, page).await?;
+    Ok(AccountStatement::of(account, found, page))
 }
 
 impl StatementQuery {

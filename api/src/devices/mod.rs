@@ -242,7 +242,7 @@ fn changed(committed: &Committed) -> Result<Answer<DeviceStatusResult>, Problem>
 }
 
 /// Refuses an id in a body that is not the caller's. Staff have routes of their own.
-fn is_caller(caller: &Caller, said: Option<UserId>) -> Result<(), Problem> {
+pub(crate) fn is_caller(caller: &Caller, said: Option<UserId>) -> Result<(), Problem> {
     if said.is_none_or(|said| said == caller.user()) {
         return Ok(());
     }

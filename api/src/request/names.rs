@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, ContactId, DisputeId, DocumentId, EmploymentId,
-    GuarantorId, IdError, KinId, LoanId, MandateId, MessageId, RecurrenceId, SigningRequestId, TagId,
-    TransactionId, TransferId, UserId, VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, CommunityId, ContactId, DisputeId, DocumentId,
+    EmploymentId, GuarantorId, IdError, InvitationId, KinId, LoanId, MandateId, MessageId, ParticipantId,
+    RecurrenceId, SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId, WithdrawalId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -62,7 +62,11 @@ ids! {
     DisputeId: "dispute",
     GuarantorId: "guarantor",
     LoanId: "loan",
+    CommunityId: "community",
+    InvitationId: "invitation",
     MandateId: "mandate",
+    ParticipantId: "participant",
+    WithdrawalId: "withdrawal",
     MessageId: "message",
     SigningRequestId: "signing request",
     TransferId: "transfer",

@@ -7,8 +7,9 @@ use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId, MandateId,
-    MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, CollateralId, CommunityId, DisputeId, DocumentId, GuarantorId,
+    InvitationId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, TagId, TransactionId, UserId,
+    VerificationId, WithdrawalId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -89,8 +90,12 @@ segments! {
     DisputeId: "disputeId" = "dispute",
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",
+    CommunityId: "communityId" = "community",
+    InvitationId: "invitationId" = "invitation",
     MandateId: "mandateId" = "mandate",
     LogPosition: "position" = "event",
+    ParticipantId: "participantId" = "participant",
+    WithdrawalId: "withdrawalId" = "withdrawal",
     MessageId: "messageId" = "message",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",

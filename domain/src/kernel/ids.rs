@@ -109,6 +109,14 @@ ids! {
     UserId = "usr";
     /// A login and everything refreshed from it.
     SessionId = "ses";
+    /// People who put money by together.
+    CommunityId = "com";
+    /// Somebody in a community.
+    ParticipantId = "par";
+    /// That somebody may join a community.
+    InvitationId = "inv";
+    /// That somebody wants money of a community.
+    WithdrawalId = "wdr";
     /// A standing instruction.
     MandateId = "mnd";
     /// A payment that is repeated.

@@ -56,6 +56,9 @@ pub enum Thing {
     Dispute,
     Recurrence,
     Mandate,
+    Community,
+    /// Somebody or something in a community: it, and its community in front.
+    CommunityItem,
     Transaction,
     Card,
     Address,
@@ -92,6 +95,10 @@ impl Thing {
             Self::Tag => "tag_0192f0c1a00070008000000000000abc",
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
+            Self::Community => "com_0192f0c1a00070008000000000000abc",
+            Self::CommunityItem => {
+                "com_0192f0c1a00070008000000000000abc/par_0192f0c1a00070008000000000000abc"
+            }
             Self::Mandate => "mnd_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
             Self::Card => "card_0192f0c1a00070008000000000000abc",
@@ -137,6 +144,9 @@ impl Thing {
             Self::Document => &["0", "doc_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Community | Self::CommunityItem => {
+                &["0", "com_", "txn_0192f0c1a00070008000000000000abc", "%00"]
+            }
             Self::Mandate => &["0", "mnd_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Loan => &["0", "loan_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::LoanItem => &["0", "loan_0192f0c1a00070008000000000000abc", "%00"],

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::{World, issued};
-use super::{compliance, factors, lending, people, repeat, standing, undoing};
+use super::{communities, compliance, factors, lending, people, repeat, standing, undoing};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -35,6 +35,7 @@ pub fn rows() -> Vec<Row> {
         audit(),
         undoing::rows(),
         standing::rows(),
+        communities::rows(),
         people::rows(),
         compliance::rows(),
         lending::rows(),

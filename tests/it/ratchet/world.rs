@@ -4,6 +4,7 @@ use bursar_commands::proof::Outside;
 use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview, StaffAdmin};
 use serde_json::{Value, json};
 
+use super::communities::Communities;
 use super::compliance::Held;
 use super::devices::Gadgets;
 use super::factors::Factors;
@@ -37,6 +38,8 @@ pub struct World {
     pub transactions: (String, String),
     /// Loans of Ada's, one in each state, and one of Bola's.
     pub lending: Lending,
+    /// Communities, and what is in them.
+    pub communities: Communities,
     /// What is paid again and again.
     pub standing: Standing,
     /// What can be undone.
@@ -83,6 +86,7 @@ impl World {
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let lending = Lending::new(&ada, &bola, &teller, &approver).await;
         let standing = Standing::new(&ada, &bola).await;
+        let communities = Communities::new(&ada, &bola, &chidi).await;
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
@@ -117,6 +121,7 @@ impl World {
             transactions,
             undoing,
             standing,
+            communities,
             compliance,
         }
     }
