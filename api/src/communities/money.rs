@@ -48,7 +48,7 @@ request! {
 
 request! {
     /// Money to be taken out.
-    WithdrawalRequest {
+    CommunityWithdrawalRequest {
         /// Minor units, 1 to 10^15.
         amount: Amount = "amount",
         /// The caller's account that it goes to.
@@ -160,13 +160,13 @@ async fn list_withdrawals(
 /// until more than half of the participants, the caller among them, agree.
 #[utoipa::path(
     post, path = "/v1/communities/{communityId}/withdrawals", tag = "Communities",
-    params(InPath<CommunityId>, WriteHeaders), request_body = WithdrawalRequest,
+    params(InPath<CommunityId>, WriteHeaders), request_body = CommunityWithdrawalRequest,
     responses((status = 201, description = "Paid, or asked for.", body = WithdrawalResult), WriteProblems)
 )]
 async fn withdraw_from_community(
     State(app): State<App>,
     id: InPath<CommunityId>,
-    write: Write<WriteTransactions, WithdrawalRequest>,
+    write: Write<WriteTransactions, CommunityWithdrawalRequest>,
 ) -> Result<Answer<WithdrawalResult>, Problem> {
     let Write { caller, body, context, .. } = write;
     let id = id.get()?;
@@ -197,7 +197,9 @@ async fn vote_on_withdrawal(
     write: Write<WriteTransactions, VoteRequest>,
 ) -> Result<Answer<WithdrawalResult>, Problem> {
     let Write { caller, body, context, .. } = write;
-    let (id, withdrawal, OneOf(vote)) = (id.get()?, withdrawal.get()?, body.action);
+    // What is in a community is as unknown as the community to whoever is not in it.
+    let withdrawal = withdrawal.get().map_err(|_| Problem::not_found("community"))?;
+    let (id, OneOf(vote)) = (id.get()?, body.action);
     let approve = vote == Vote::Approve;
     let committed = communities::vote(&app.journal, context, caller.user(), id, withdrawal, approve).await?;
     Ok(Answer::ok(WithdrawalResult::of(&committed, id, withdrawal)?).at(&committed))

@@ -130,7 +130,7 @@ pub fn rows() -> Vec<Row> {
         json!({"inviteCode": world.bank.app.keys.invite_code(id)})
     };
     let pledge = |world: &World, _: &str| -> Value {
-        json!({"sourceAccount": world.ada.current, "startDate": "2099-01-31T00:00:00Z", "executionDay": 31})
+        json!({"sourceAccount": world.ada.current, "startDate": "2099-01-05T00:00:00Z", "executionDay": 5})
     };
     let money = |world: &World, _: &str| -> Value {
         json!({"amount": 10, "destinationAccount": world.ada.current, "narration": "Chairs"})
