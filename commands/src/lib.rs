@@ -21,6 +21,7 @@ pub mod disputes;
 pub mod documents;
 pub mod files;
 pub mod identity;
+pub mod interest;
 pub mod journal;
 pub mod keys;
 pub mod loan_products;

@@ -102,6 +102,7 @@ fn completed() -> Completed {
         fee: None,
         undoes: None,
         loan: None,
+        earned: None,
         amount,
         currency: Currency::NGN,
         narration: Some("Lunch".into()),

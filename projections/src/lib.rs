@@ -20,6 +20,7 @@ pub mod device_certificates;
 pub mod disputes;
 pub mod documents;
 mod freshness;
+pub mod interest;
 pub mod loan_products;
 pub mod loans;
 mod log;

@@ -55,6 +55,7 @@ mod documents;
 mod dropped;
 mod event_store;
 mod faults;
+mod interest;
 mod kills;
 mod limits;
 mod loans;

@@ -26,6 +26,8 @@ pub enum Internal {
     LoanInterest,
     /// Interest that loans have earned.
     InterestIncome,
+    /// Interest that savings have earned their holders.
+    InterestExpense,
     /// Loans that the bank has given up.
     LoanLosses,
     /// Payments on their way: its balance is the sum of the items that are neither settled nor returned.
@@ -68,6 +70,7 @@ impl Internal {
             "loan_principal" => Some(Self::LoanPrincipal),
             "loan_interest" => Some(Self::LoanInterest),
             "interest_income" => Some(Self::InterestIncome),
+            "interest_expense" => Some(Self::InterestExpense),
             "loan_losses" => Some(Self::LoanLosses),
             _ => Channel::of(role.strip_prefix("settlement.")?).map(Self::Settlement),
         }
@@ -102,6 +105,7 @@ impl fmt::Display for Internal {
             Self::LoanPrincipal => f.write_str("loan_principal"),
             Self::LoanInterest => f.write_str("loan_interest"),
             Self::InterestIncome => f.write_str("interest_income"),
+            Self::InterestExpense => f.write_str("interest_expense"),
             Self::LoanLosses => f.write_str("loan_losses"),
             Self::Settlement(channel) => write!(f, "settlement.{channel}"),
         }
@@ -139,6 +143,7 @@ mod tests {
             Internal::LoanPrincipal,
             Internal::LoanInterest,
             Internal::InterestIncome,
+            Internal::InterestExpense,
             Internal::LoanLosses,
         ];
         for role in roles.into_iter().chain(channels.map(Internal::Settlement)) {
