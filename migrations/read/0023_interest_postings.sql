@@ -1,5 +1,30 @@
--- What each day earned follows from the days' balances and the contract, also on quiet days, which have no row.
-ALTER TABLE daily_balances DROP COLUMN interest_earned;
+-- What each day earned follows from the days' balances and the contract, also on quiet days, which have no row: it is no
+-- column. Made anew, so that the table is as a rebuild would make it.
+ALTER TABLE daily_balances RENAME TO daily_balances_before;
+ALTER INDEX daily_balances_pkey RENAME TO daily_balances_before_pkey;
+CREATE TABLE daily_balances (
+    account_number    text   COLLATE "C" NOT NULL,
+    day               date   NOT NULL,
+    ledger_balance    bigint NOT NULL,
+    available_balance bigint NOT NULL,
+    turnover_in       bigint NOT NULL,
+    turnover_out      bigint NOT NULL,
+    last_position     bigint NOT NULL,
+    PRIMARY KEY (account_number, day)
+) WITH (fillfactor = 50);
+INSERT INTO daily_balances
+SELECT account_number, day, ledger_balance, available_balance, turnover_in, turnover_out, last_position
+  FROM daily_balances_before;
+DROP TABLE daily_balances_before;
+
+COMMENT ON TABLE daily_balances IS 'Balances at the end of each UTC day on which the account moved; minor units. A day without a row ends like the one before.';
+COMMENT ON COLUMN daily_balances.account_number IS 'Account; bank:role:currency for the bank''s own.';
+COMMENT ON COLUMN daily_balances.day IS 'UTC day.';
+COMMENT ON COLUMN daily_balances.ledger_balance IS 'Sum of all postings up to the end of the day.';
+COMMENT ON COLUMN daily_balances.available_balance IS 'What a debit could have taken at the end of the day.';
+COMMENT ON COLUMN daily_balances.turnover_in IS 'Credits of the day.';
+COMMENT ON COLUMN daily_balances.turnover_out IS 'Debits of the day, as a positive sum.';
+COMMENT ON COLUMN daily_balances.last_position IS 'Position of the last event that changed this row.';
 
 CREATE TABLE interest_postings (
     account_number text        COLLATE "C" NOT NULL,

@@ -11,6 +11,7 @@
 
 pub mod accounts;
 pub mod beneficiaries;
+pub mod books;
 pub mod cards;
 mod catalogue;
 pub mod compliance;

@@ -34,6 +34,20 @@ pub enum Internal {
     Settlement(Channel),
 }
 
+crate::spelled! {
+    /// On which side of the books an account stands.
+    pub enum Class {
+        /// What the bank has, or is owed.
+        Asset = "ASSET",
+        /// What the bank owes.
+        Liability = "LIABILITY",
+        /// What the bank has earned.
+        Income = "INCOME",
+        /// What the bank has spent.
+        Expense = "EXPENSE",
+    }
+}
+
 /// A way out of the bank, or into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Channel {
@@ -51,6 +65,19 @@ pub enum Channel {
 const LONGEST_CODE: usize = 40;
 
 impl Internal {
+    /// On which side of the books it stands.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        match self {
+            Self::Cash | Self::Nostro | Self::Chargebacks | Self::LoanPrincipal | Self::LoanInterest => {
+                Class::Asset
+            }
+            Self::Settlement(_) => Class::Liability,
+            Self::FeeIncome | Self::InterestIncome => Class::Income,
+            Self::InterestExpense | Self::LoanLosses => Class::Expense,
+        }
+    }
+
     /// Its account in `currency`.
     #[must_use]
     pub fn account(&self, currency: Currency) -> AccountNumber {

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use account::{AccountStatus, LedgerAccount, Terms};
-pub use chart::{Channel, Internal};
+pub use chart::{Channel, Class, Internal};
 pub use error::LedgerError;
 pub use posting::{Posting, Postings};
 pub use spending::{Spent, Uncounted};
