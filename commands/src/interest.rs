@@ -101,7 +101,8 @@ fn id_of(account: &AccountNumber, through: Date) -> TransactionId {
     let hash = digest(&SHA256, format!("{POST}:{account}:{through}").as_bytes());
     let mut bytes = [0; 10];
     bytes.iter_mut().zip(hash.as_ref()).for_each(|(byte, hashed)| *byte = *hashed);
-    TransactionId::of(midnight(through), &bytes)
+    // From when on it can be paid.
+    TransactionId::of(through.tomorrow().map_or(jiff::Timestamp::MAX, midnight), &bytes)
 }
 
 /// The month of a day.
