@@ -29,6 +29,7 @@ use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
 use bursar_commands::resets::SendReset;
+use bursar_commands::savings::{MakeContributions, MaturePlans};
 use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
@@ -364,6 +365,8 @@ fn processes(
         Box::new(CollectLoans::new(journal.clone())),
         Box::new(ExpireApprovals::new(journal.clone())),
         Box::new(FinishRotations::new(journal.clone())),
+        Box::new(MakeContributions::new(journal.clone())),
+        Box::new(MaturePlans::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
         Box::new(SendReset::new(journal.clone(), verifier.clone())),
     ];

@@ -41,6 +41,8 @@ pub mod recurrences;
 pub mod reference;
 pub mod resets;
 pub mod reversals;
+
+pub mod savings;
 mod series;
 pub mod sessions;
 pub mod tags;

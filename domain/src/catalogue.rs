@@ -288,4 +288,5 @@ catalogue! {
     Loan(loans),
     Devices(devices),
     Mandate(mandates),
+    Plan(savings),
 }

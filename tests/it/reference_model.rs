@@ -69,6 +69,7 @@ impl Real<'_> {
                     currency: PRODUCTS[product].currency.parse().unwrap(),
                     initial_deposit,
                     plan: None,
+                    saves_from: None,
                 };
                 accounts::open(journal, &context, self.users[user], request).await
             }
