@@ -41,7 +41,6 @@ pub mod recurrences;
 pub mod reference;
 pub mod resets;
 pub mod reversals;
-
 pub mod savings;
 mod series;
 pub mod sessions;

@@ -29,7 +29,8 @@ struct Begun {
     names: Vec<(String, String)>,
 }
 
-/// Loans of three, one of whom has no money left; plans that save, and one that cannot; a payment that repeats.
+/// Loans of three, one of whom has no money left; plans that save, and one that cannot; a payment that repeats; standing
+/// instructions, one of somebody without money.
 async fn begun() -> Begun {
     let bank = Bank::open().await;
     let day = utc_date(bank.app.journal.sources().clock.now()).first_of_month();
@@ -63,6 +64,14 @@ async fn begun() -> Begun {
     let path = format!("/v1/transactions/{}/recurring", paid.text_at("transactionId"));
     let repeated = ada.client.post(&path, &repeated).await.is(201);
     names.push((repeated.text_at("recurringId").to_owned(), "rent of Ada".to_owned()));
+    for (payer, payee, name) in [(&ada, &chidi, "order of Ada"), (&bola, &chidi, "order of Bola")] {
+        let mandate = json!({
+            "amount": 1_000, "currency": "NGN", "frequency": "WEEKLY", "sourceAccount": payer.current,
+            "startDate": midnight(day.saturating_add(3.days())), "beneficiaryAccount": payee.current,
+        });
+        let given = payer.client.post("/v1/mandates", &mandate).await.is(201);
+        names.push((given.text_at("mandateId").to_owned(), name.to_owned()));
+    }
     // Bola's money is gone: her loan will be late, later, and in default.
     let all = bola
         .client
@@ -275,6 +284,8 @@ async fn a_year_with_a_server_that_is_killed_again_and_again_is_like_any_other()
         ("plan.skipped", 9),
         ("plan.matured", 3),
         ("recurrence.executed", 11),
+        ("mandate.executed", 50),
+        ("mandate.paused", 1),
     ] {
         assert!(counted(&calm, event).await >= least, "{event}: {}", counted(&calm, event).await);
     }
