@@ -121,7 +121,7 @@ async fn after_downtime_missed_days_follow_each_other_once_whichever_server_look
         let (one, two) = join(tasks[0].run(&work), tasks[1].run(&work)).await;
         assert!(one.is_ok() && two.is_ok());
     }
-    on(&bank, until).await;
+    bank.caught_up().await;
     let weeks: Vec<String> = (1..=10).map(|n| first.saturating_add((7 * n).days()).to_string()).collect();
     assert_eq!(days(&bank, &account, "contributed").await, weeks);
     let ada = bank.ada().await;

@@ -214,7 +214,7 @@ async fn log(bank: &Begun) -> BTreeMap<String, Vec<String>> {
 fn without_chance(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            for secret in ["balance", "reference", "id", "body"] {
+            for secret in ["balance", "reference", "id", "body", "sealed"] {
                 members.remove(secret);
             }
             members.values_mut().for_each(without_chance);
