@@ -115,6 +115,8 @@ async fn after_downtime_missed_days_follow_each_other_once_whichever_server_look
     let tasks = [&bank.app, &other].map(|app| MakeContributions::new(app.journal.clone()));
     let until = first.saturating_add(70.days());
     bank.clock.advance(midnight(until).duration_since(bank.app.journal.sources().clock.now()));
+    // The other server's clock is the log's.
+    crate::messages::tell(&bank, "ada@example.com", "Good morning").await;
     let now = midnight(until);
     let work = Work { subject: account.clone(), due_at: now, now, attempt: 1 };
     for _ in 0..12 {
