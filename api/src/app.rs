@@ -13,6 +13,7 @@ use bursar_commands::devices::{FinishRotations, Issued};
 use bursar_commands::documents::{DocumentReader, MrzReader};
 use bursar_commands::files::{Files, SweepFiles, UnusableStore, order};
 use bursar_commands::identity::IdentityRegistry;
+use bursar_commands::interest::{DayEnds, PostInterest};
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::Keys;
 use bursar_commands::loans::{CollectLoans, ExpireApprovals};
@@ -28,10 +29,11 @@ use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
 use bursar_commands::resets::SendReset;
+use bursar_commands::savings::{MakeContributions, MaturePlans};
 use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
-use bursar_commands::{CommandError, Journal, loan_products, products};
+use bursar_commands::{CommandError, Journal, interest, loan_products, products};
 use bursar_domain::Position;
 use bursar_domain::kernel::{Sources, Spelled as _, uuid_v7};
 use bursar_domain::reference::{Choices, Places, Reference};
@@ -47,6 +49,7 @@ use tokio::task::JoinHandle;
 use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
+use crate::interest::ReadDayEnds;
 use crate::limits::{RateLimits, Shared};
 use crate::problem::Problem;
 use crate::request::Conditions;
@@ -94,6 +97,8 @@ pub struct Parts {
     pub reader: Arc<dyn DocumentReader>,
     /// Where identities are kept, when the bank is connected to it.
     pub registry: Option<Arc<dyn IdentityRegistry>>,
+    /// How accounts ended their days.
+    pub day_ends: Arc<dyn DayEnds>,
     /// What the bank does by itself.
     pub processes: Processes,
     /// Vouches for the log.
@@ -199,9 +204,12 @@ impl App {
         let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), policies);
         let (store, files) = outside::files(&config)?;
         order(&journal).await?;
-        let others: [Box<dyn Task>; 2] = [
+        interest::order(&journal).await?;
+        let day_ends: Arc<dyn DayEnds> = Arc::new(ReadDayEnds::new(pool.clone(), projections.freshness()));
+        let others: [Box<dyn Task>; 3] = [
             Box::new(SweepFiles::new(journal.clone(), store)),
             Box::new(ExecuteMandates::new(journal.clone(), &lookup.reference)),
+            Box::new(PostInterest::new(journal.clone(), Arc::clone(&day_ends))),
         ];
         let second = SecondFactors::new(journal.clone(), Arc::clone(&keys), verifier.clone());
         let factors = Factors { second, on_new_device: config.auth.mfa_on_new_device };
@@ -238,6 +246,7 @@ impl App {
             files,
             reader: Arc::new(MrzReader),
             registry: outside::registry(&config),
+            day_ends,
             processes,
             signer,
             working: Mutex::new(Some((stop, working))),
@@ -348,7 +357,7 @@ fn processes(
     rails: &Rails,
     messenger: &Arc<dyn Messenger>,
     verifier: &Verifier,
-    others: [Box<dyn Task>; 2],
+    others: [Box<dyn Task>; 3],
 ) -> Processes {
     let mut tasks: Vec<Box<dyn Task>> = vec![
         Box::new(ExecuteRecurrences::new(journal.clone())),
@@ -356,6 +365,8 @@ fn processes(
         Box::new(CollectLoans::new(journal.clone())),
         Box::new(ExpireApprovals::new(journal.clone())),
         Box::new(FinishRotations::new(journal.clone())),
+        Box::new(MakeContributions::new(journal.clone())),
+        Box::new(MaturePlans::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
         Box::new(SendReset::new(journal.clone(), verifier.clone())),
     ];

@@ -38,6 +38,7 @@ pub mod demo;
 mod devices;
 pub mod documents;
 pub mod edge;
+mod interest;
 pub mod iso20022;
 pub mod limits;
 pub mod loans;

@@ -5,6 +5,7 @@ use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::LedgerError;
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::products::{AccountType, Product, ProductTerms};
+use bursar_domain::savings::{NewContributions, NewPlan, PlanCommand};
 use bursar_domain::{AccountNumber, Amount, Currency};
 
 use crate::journal::Holding;
@@ -30,6 +31,8 @@ pub struct NewAccount {
     pub initial_deposit: Option<(Amount, Owned<Holding>)>,
     /// The plan of a target savings account.
     pub plan: Option<SavingsPlan>,
+    /// The caller's account that the plan saves from; without one nothing is saved by itself.
+    pub saves_from: Option<Owned<Holding>>,
 }
 
 /// Opens an account for `owner` and pays the initial deposit into it: both or neither.
@@ -66,12 +69,15 @@ fn opening(
     terms: &ProductTerms,
     number: &AccountNumber,
 ) -> Result<Unit, CommandError> {
+    let mismatch = |account: &str, expected, actual| {
+        let account = account.into();
+        Err(CommandError::refused(LedgerError::CurrencyMismatch { account, expected, actual }))
+    };
     if request.currency != terms.currency {
-        return Err(CommandError::refused(LedgerError::CurrencyMismatch {
-            account: request.product_id.as_str().into(),
-            expected: terms.currency,
-            actual: request.currency,
-        }));
+        return mismatch(&request.product_id, terms.currency, request.currency);
+    }
+    if let Some(source) = request.saves_from.as_ref().filter(|source| source.currency != terms.currency) {
+        return mismatch(source.number.as_str(), source.currency, terms.currency);
     }
     let open = AccountCommand::Open(Box::new(OpenAccount {
         owner,
@@ -83,6 +89,10 @@ fn opening(
         plan: request.plan.clone(),
     }));
     let unit = Unit::new(context.clone()).create(number, open);
+    let unit = match planned(journal, owner, request) {
+        Some(plan) => unit.create(number, PlanCommand::Begin(Box::new(plan))),
+        None => unit,
+    };
     let Some((amount, source)) = &request.initial_deposit else { return Ok(unit) };
     let id = payments::mint(journal);
     let (source, reference) = (source.number.clone(), payments::reference_of(id));
@@ -92,6 +102,23 @@ fn opening(
         ..Pay::between(PaymentKind::Own, source, number.clone(), *amount, request.currency, reference)
     };
     Ok(unit.create(id, PaymentCommand::Pay(Box::new(deposit))))
+}
+
+/// What the account saves by itself, and until when.
+fn planned(journal: &Journal, owner: UserId, request: &NewAccount) -> Option<NewPlan> {
+    let plan = request.plan.as_ref()?;
+    let amount = plan.amount.and_then(|minor| Amount::try_from(minor).ok());
+    let contributions = match (&request.saves_from, amount, plan.frequency) {
+        (Some(source), Some(amount), Some(frequency)) => {
+            Some(NewContributions { source: source.number.clone(), amount, frequency })
+        }
+        _ => None,
+    };
+    let matures_at = plan.maturity_date;
+    if contributions.is_none() && matures_at.is_none() {
+        return None;
+    }
+    Some(NewPlan { owner, contributions, matures_at, now: journal.sources().clock.now() })
 }
 
 /// The account `number`, if `owner` holds it.

@@ -76,7 +76,8 @@ const fn is_repeatable(kind: PaymentKind) -> bool {
         | PaymentKind::LoanDisbursement
         | PaymentKind::LoanRepayment
         | PaymentKind::LoanInterest
-        | PaymentKind::LoanWriteOff => false,
+        | PaymentKind::LoanWriteOff
+        | PaymentKind::SavingsInterest => false,
     }
 }
 
@@ -184,5 +185,6 @@ fn again(paid: Completed, run: &Run<Repeated>) -> Pay {
         save_as_beneficiary: false,
         undoes: None,
         loan: None,
+        earned: None,
     }
 }

@@ -289,4 +289,5 @@ catalogue! {
     Devices(devices),
     Mandate(mandates),
     Community(communities),
+    Plan(savings),
 }

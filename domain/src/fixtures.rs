@@ -29,6 +29,7 @@ use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Re
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::recurrences::{self, RecurrenceEvent};
 use crate::resets::{Requested, ResetsEvent};
+use crate::savings::{Began, Contributions, PlanEvent};
 use crate::sessions::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
 use crate::users::{Erased, Registered, SessionsEndReason, SessionsEnded, UserEvent};
@@ -102,6 +103,7 @@ fn completed() -> Completed {
         fee: None,
         undoes: None,
         loan: None,
+        earned: None,
         amount,
         currency: Currency::NGN,
         narration: Some("Lunch".into()),
@@ -160,6 +162,19 @@ fn repeated() -> recurrences::SetUp {
         ends_at: Some(at()),
         description: Some("Rent".into()),
         next: Some(start),
+    }
+}
+
+fn plan() -> Began {
+    Began {
+        owner: user(),
+        contributions: Some(Contributions {
+            source: AccountNumber::from("1000000008"),
+            amount: Amount::try_from(500_000).unwrap(),
+            calendar: repeated().calendar,
+            next: repeated().next,
+        }),
+        matures_at: Some(at()),
     }
 }
 
@@ -485,6 +500,17 @@ fn samples() -> Vec<Event> {
         RecurrenceEvent::Paused { reason: PauseReason::Failures }.into(),
         RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
         RecurrenceEvent::Cancelled.into(),
+        PlanEvent::Began(Box::new(plan())).into(),
+        PlanEvent::Contributed { due: repeated().next.unwrap(), by: transaction(), next: repeated().next }
+            .into(),
+        PlanEvent::Skipped {
+            due: repeated().next.unwrap(),
+            code: "INSUFFICIENT_FUNDS".into(),
+            next: repeated().next,
+        }
+        .into(),
+        PlanEvent::Matured.into(),
+        PlanEvent::Ended.into(),
         MfaEvent::TotpEnrolled { id: enrolment() }.into(),
         MfaEvent::TotpConfirmed { id: enrolment(), step: 58_000_000 }.into(),
         MfaEvent::TotpRemoved.into(),

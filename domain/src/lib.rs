@@ -41,6 +41,7 @@ pub mod products;
 pub mod recurrences;
 pub mod reference;
 pub mod resets;
+pub mod savings;
 pub mod sessions;
 pub mod tags;
 pub mod users;

@@ -3,9 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use bursar_domain::accounts::AccountEvent;
+use bursar_domain::accounts::{AccountEvent, Stretch};
 use bursar_domain::kernel::utc_date;
 use bursar_domain::ledger::Posting;
 use bursar_domain::payments::Movement;
@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use jiff_sqlx::ToSqlx;
 use sqlx::{PgConnection, PgPool};
 
+use crate::interest;
 use crate::page::{Page, Paged};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::window::Window;
@@ -28,7 +29,7 @@ pub struct DailyBalance {
     pub ledger_balance: i64,
     /// What a debit could have taken at its end.
     pub available_balance: i64,
-    /// Interest earned on it.
+    /// Interest earned on it. Quiet days earn as well, so that it is no column: [`history`] works it out.
     pub interest_earned: i64,
     /// Its credits.
     pub turnover_in: i64,
@@ -77,7 +78,17 @@ pub async fn history(
         .skip(usize::try_from(page.offset()).unwrap_or(usize::MAX))
         .take(usize::try_from(length).unwrap_or(0))
         .collect();
-    Ok(Paged { items: ends(pool, account, &days).await?, total })
+    let mut items = ends(pool, account, &days).await?;
+    if let (Some(oldest), Some(newest)) = (days.iter().min(), days.iter().max()) {
+        let stretch = Stretch { from: *oldest, through: *newest };
+        if let Some(earner) = interest::earner(pool, account, stretch).await?.earners.first() {
+            let earned: HashMap<Date, i64> = oldest.series(1.day()).zip(earner.days(stretch)).collect();
+            for item in &mut items {
+                item.interest_earned = earned.get(&item.day).copied().unwrap_or(0);
+            }
+        }
+    }
+    Ok(Paged { items, total })
 }
 
 /// How each of `days` ended, none of them before the account was opened.
@@ -85,7 +96,6 @@ async fn ends(pool: &PgPool, account: &AccountNumber, days: &[Date]) -> sqlx::Re
     let asked: Vec<jiff_sqlx::Date> = days.iter().map(|day| day.to_sqlx()).collect();
     let rows = sqlx::query!(
         r#"SELECT asked.day AS "day!: jiff_sqlx::Date", b.ledger_balance, b.available_balance,
-                  CASE WHEN b.day = asked.day THEN b.interest_earned ELSE 0 END AS "interest_earned!",
                   CASE WHEN b.day = asked.day THEN b.turnover_in ELSE 0 END AS "turnover_in!",
                   CASE WHEN b.day = asked.day THEN b.turnover_out ELSE 0 END AS "turnover_out!"
            FROM UNNEST($2::date[]) WITH ORDINALITY AS asked (day, place)
@@ -103,7 +113,7 @@ async fn ends(pool: &PgPool, account: &AccountNumber, days: &[Date]) -> sqlx::Re
             day: row.day.to_jiff(),
             ledger_balance: row.ledger_balance,
             available_balance: row.available_balance,
-            interest_earned: row.interest_earned,
+            interest_earned: 0,
             turnover_in: row.turnover_in,
             turnover_out: row.turnover_out,
         })
@@ -259,7 +269,7 @@ impl DailyBalances {
     async fn load_latest(&mut self, db: &mut PgConnection, accounts: &[String]) -> sqlx::Result<()> {
         let rows = sqlx::query!(
             r#"SELECT d.account_number, d.day AS "day: jiff_sqlx::Date", d.ledger_balance, d.available_balance,
-                      d.interest_earned, d.turnover_in, d.turnover_out, d.last_position
+                      d.turnover_in, d.turnover_out, d.last_position
                FROM UNNEST($1::text[]) AS wanted (account_number)
                CROSS JOIN LATERAL (SELECT * FROM daily_balances b
                                    WHERE b.account_number = wanted.account_number COLLATE "C"
@@ -271,7 +281,7 @@ impl DailyBalances {
                 day: row.day.to_jiff(),
                 ledger_balance: row.ledger_balance,
                 available_balance: row.available_balance,
-                interest_earned: row.interest_earned,
+                interest_earned: 0,
                 turnover_in: row.turnover_in,
                 turnover_out: row.turnover_out,
             };
@@ -287,19 +297,18 @@ async fn upsert(db: &mut PgConnection, rows: &[(&AccountNumber, &Latest)]) -> sq
     let days: Vec<jiff_sqlx::Date> = rows.iter().map(|(_, row)| row.balance.day.to_sqlx()).collect();
     let column = |of: fn(&Latest) -> i64| rows.iter().map(|(_, row)| of(row)).collect::<Vec<i64>>();
     sqlx::query!(
-        "INSERT INTO daily_balances (account_number, day, ledger_balance, available_balance, interest_earned,
-                                     turnover_in, turnover_out, last_position)
+        "INSERT INTO daily_balances (account_number, day, ledger_balance, available_balance, turnover_in,
+                                     turnover_out, last_position)
          SELECT * FROM UNNEST($1::text[], $2::date[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-                              $7::bigint[], $8::bigint[])
+                              $7::bigint[])
          ON CONFLICT (account_number, day) DO UPDATE
          SET ledger_balance = EXCLUDED.ledger_balance, available_balance = EXCLUDED.available_balance,
-             interest_earned = EXCLUDED.interest_earned, turnover_in = EXCLUDED.turnover_in,
-             turnover_out = EXCLUDED.turnover_out, last_position = EXCLUDED.last_position",
+             turnover_in = EXCLUDED.turnover_in, turnover_out = EXCLUDED.turnover_out,
+             last_position = EXCLUDED.last_position",
         accounts as _,
         days as _,
         &column(|row| row.balance.ledger_balance),
         &column(|row| row.balance.available_balance),
-        &column(|row| row.balance.interest_earned),
         &column(|row| row.balance.turnover_in),
         &column(|row| row.balance.turnover_out),
         &column(|row| row.last_position),

@@ -11,6 +11,7 @@
 
 pub mod accounts;
 pub mod beneficiaries;
+pub mod books;
 pub mod cards;
 mod catalogue;
 pub mod communities;
@@ -21,6 +22,7 @@ pub mod device_certificates;
 pub mod disputes;
 pub mod documents;
 mod freshness;
+pub mod interest;
 pub mod loan_products;
 pub mod loans;
 mod log;

@@ -1,5 +1,7 @@
 //! Loans from the application to the last instalment: who may move them where, and that every kobo is accounted for.
 
+mod notices;
+
 use bursar_commands::{Context, loan_products};
 use bursar_domain::Currency;
 use bursar_domain::kernel::{Permission, Spelled as _};

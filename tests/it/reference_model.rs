@@ -69,6 +69,7 @@ impl Real<'_> {
                     currency: PRODUCTS[product].currency.parse().unwrap(),
                     initial_deposit,
                     plan: None,
+                    saves_from: None,
                 };
                 accounts::open(journal, &context, self.users[user], request).await
             }
@@ -329,6 +330,8 @@ async fn bank_at_noon() -> Bank {
     let mut config = config();
     config.rails.sandbox_delay_seconds = 10 * 365 * 24 * 60 * 60;
     let bank = Bank::configured(config).await;
+    // What savings earn fits on no page.
+    sqlx::query("DELETE FROM schedule WHERE task = 'interest.post'").execute(&bank.pool).await.unwrap();
     let now = bank.app.journal.sources().clock.now();
     let noon = now.round((jiff::Unit::Hour, 24)).unwrap() + SignedDuration::from_hours(36);
     bank.advance(noon.duration_since(now));

@@ -9,7 +9,9 @@ use crate::support::{Bank, Person};
 /// The transactions of a list.
 async fn list(person: &Person, query: &str) -> Vec<Value> {
     let listed = person.client.get(&format!("/v1/transactions?{query}")).await.is(200);
-    listed.list_at("transactions").to_vec()
+    // The bank's own work goes on meanwhile.
+    let by_somebody = |row: &&Value| row["type"] != "SAVINGS_INTEREST";
+    listed.list_at("transactions").iter().filter(by_somebody).cloned().collect()
 }
 
 fn ids(rows: &[Value]) -> Vec<&str> {

@@ -38,13 +38,13 @@ request! {
         savings_goal: Option<Amount> = "savingsGoal",
         /// `WEEKLY` or `MONTHLY`.
         savings_frequency: Option<OneOf<SavingsFrequency>> = "savingsFrequency",
-        /// Each contribution, minor units.
+        /// Each contribution, minor units: paid from `sourceAccount`, the first a week or a month after the opening.
         savings_amount: Option<Amount> = "savingsAmount",
-        /// When the plan ends.
+        /// When the plan ends: nothing is contributed from then on.
         maturity_date: Option<Timestamp> = "maturityDate",
         /// Passed over: the product decides.
         interest_rate: Option<Ignored> = "interestRate",
-        /// The caller's account that pays the initial deposit.
+        /// The caller's account that pays the initial deposit and the contributions.
         source_account: Option<AccountNumber> = "sourceAccount",
     }
 }
@@ -106,9 +106,13 @@ pub(crate) fn opened(committed: &Committed) -> Result<Answer<OpenedAccount>, Pro
 
 async fn new_account(journal: &Journal, owner: UserId, body: OpenAccount) -> Result<NewAccount, Problem> {
     let deposit = body.initial_deposit.and_then(|Minor(minor)| Amount::try_from(minor).ok());
-    let initial_deposit = match (deposit, body.source_account) {
+    let source = match &body.source_account {
+        Some(source) => Some(owned(journal, owner, source).await?),
+        None => None,
+    };
+    let initial_deposit = match (deposit, &source) {
         (None, _) => None,
-        (Some(amount), Some(source)) => Some((amount, owned(journal, owner, &source).await?)),
+        (Some(amount), Some(source)) => Some((amount, source.clone())),
         (Some(_), None) => {
             let message = "an initial deposit needs a source account";
             return Err(Problem::bad_request("/sourceAccount", "REQUIRED", message));
@@ -127,6 +131,7 @@ async fn new_account(journal: &Journal, owner: UserId, body: OpenAccount) -> Res
         currency: body.currency,
         initial_deposit,
         plan: (plan != SavingsPlan::default()).then_some(plan),
+        saves_from: source,
     })
 }
 

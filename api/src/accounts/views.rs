@@ -1,7 +1,6 @@
 //! How an account looks from outside. Sums in minor units, rates in percent a year.
 
 use bursar_domain::kernel::utc_date;
-use bursar_domain::products::AccountType;
 use bursar_projections::accounts::Account;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
@@ -119,10 +118,7 @@ impl AccountDetails {
 
 /// Interest is posted at 00:00 UTC on the first of each month.
 fn next_interest(account: &Account, now: Timestamp) -> Option<Timestamp> {
-    let earns = match account.account_type {
-        AccountType::Savings | AccountType::TargetSavings => account.interest_rate > Decimal::ZERO,
-        AccountType::Current => false,
-    };
+    let earns = account.account_type.earns() && account.interest_rate > Decimal::ZERO;
     let next_month = utc_date(now).first_of_month().checked_add(1.month()).ok().filter(|_| earns)?;
     next_month.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp())
 }

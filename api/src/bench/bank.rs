@@ -110,6 +110,7 @@ async fn open(journal: &Journal, holder: UserId) -> Result<Owned<Holding>, Error
         currency: Currency::NGN,
         initial_deposit: None,
         plan: None,
+        saves_from: None,
     };
     let opened = accounts::open(journal, &Context::default(), holder, request).await?;
     let number = opened.events.first().ok_or("an opening without an event")?.stream.id.as_str().into();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "a command line prints")]
 
+mod contracts;
 mod people;
 mod seed;
 

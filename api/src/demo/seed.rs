@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::cli::Bar;
 use crate::sources::BankClock;
 
-type Error = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// Commands under way at once.
 const ABREAST: usize = 64;
@@ -42,8 +42,8 @@ pub(super) struct Seed<'a> {
 }
 
 /// A customer's accounts.
-struct Customer {
-    current: Owned<Holding>,
+pub(super) struct Customer {
+    pub(super) current: Owned<Holding>,
     savings: Owned<Holding>,
 }
 
@@ -65,6 +65,9 @@ impl<'a> Seed<'a> {
         let mut bank = Vec::new();
         for somebody in &PEOPLE {
             bank.extend(self.with_login(somebody).await?);
+        }
+        if days > 0 {
+            self.contracts(&bank).await?;
         }
         let others: Vec<Customer> =
             stream::iter(0..customers).map(|n| self.customer(n)).buffered(ABREAST).try_collect().await?;
@@ -251,6 +254,7 @@ impl<'a> Seed<'a> {
             currency: Currency::NGN,
             initial_deposit,
             plan: None,
+            saves_from: None,
         };
         let opened = accounts::open(self.journal, &origin("demo:open"), user, request).await?;
         let number = opened.events.first().ok_or("an opening without an event")?.stream.id.as_str().into();
@@ -308,7 +312,7 @@ fn transfer(narration: &str, minor: i64) -> Result<Transfer, Error> {
     })
 }
 
-fn origin(what: &str) -> Context {
+pub(super) fn origin(what: &str) -> Context {
     Context {
         metadata: Metadata { actor: "system:demo".into(), correlation_id: what.into() },
         ..Context::default()

@@ -132,6 +132,7 @@ pub(super) async fn open_customer_account(
         currency: body.currency,
         initial_deposit: None,
         plan: None,
+        saves_from: None,
     };
     let committed = accounts::open(&app.journal, &context, id, request).await?;
     opened(&committed)

@@ -2,7 +2,8 @@
 //!
 //! [`replay`] goes through the log three times, each time by another road:
 //! 1. in commit order through our own codec: positions gapless, sequences contiguous, times monotonic, and every
-//!    posting accepted again by a fresh ledger, which must arrive at the balance the event carries;
+//!    posting accepted again by a fresh ledger, which must arrive at the balance the event carries; and every interest on
+//!    savings worked out again from the balances of the days;
 //! 2. the ledger's table against the balances of that fresh ledger;
 //! 3. every aggregate rebuilt through postgres-es, which shares no code with our reader, against ours.
 //!
@@ -12,6 +13,7 @@
 
 mod bundle;
 mod independent;
+mod interest;
 mod lines;
 mod replay;
 mod verify;

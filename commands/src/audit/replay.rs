@@ -8,6 +8,7 @@ use bursar_domain::{AccountNumber, Position, Recorded, State, StreamId};
 use jiff::Timestamp;
 use sqlx::{Connection as _, PgConnection, PgPool};
 
+use super::interest::Interest;
 use super::{CUSTOMERS, Difference, Report, independent};
 use crate::journal::{StoreError, read};
 
@@ -79,6 +80,7 @@ pub(super) struct Folded {
 pub(super) struct Rebuilt {
     streams: HashMap<StreamId, Folded>,
     book: Accounts,
+    interest: Interest,
     last: Option<(Position, Timestamp)>,
 }
 
@@ -135,6 +137,7 @@ impl Rebuilt {
             let stamped = |event: &bursar_domain::Event| event.write().unwrap_or_default();
             return Err(difference(*position, stream, stamped(&again), stamped(&recorded.event)));
         }
+        self.interest.take(recorded)?;
         let folded = self.streams.entry(stream.clone()).or_insert_with(|| Folded {
             state: stream.kind.fresh(),
             version: 0,

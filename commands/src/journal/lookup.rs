@@ -5,7 +5,8 @@ use std::sync::PoisonError;
 
 use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::LedgerAccount;
-use bursar_domain::{AccountNumber, Aggregate, Currency, State};
+use bursar_domain::{AccountNumber, Aggregate, Currency, Position, State};
+use jiff::Timestamp;
 use lru::LruCache;
 
 use super::{Context, Journal, StoreError, read};
@@ -22,6 +23,27 @@ pub struct Holding {
 }
 
 impl Journal {
+    /// The position of the last event, once a batch that is being written is in the log: whatever is written after this is
+    /// recorded no earlier than the time is now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn settled(&self) -> Result<Position, StoreError> {
+        // The writer of a batch has the row locked from before it reads the clock until the end.
+        Ok(sqlx::query_scalar!("SELECT position FROM head FOR SHARE").fetch_one(&self.0.pool).await?)
+    }
+
+    /// When the first event was recorded; none in an empty log.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn began(&self) -> Result<Option<Timestamp>, StoreError> {
+        let began = sqlx::query_scalar!(
+            r#"SELECT recorded_at AS "recorded_at: jiff_sqlx::Timestamp" FROM events WHERE position = 1"#
+        );
+        Ok(began.fetch_optional(&self.0.pool).await?.map(jiff_sqlx::Timestamp::to_jiff))
+    }
+
     /// The aggregate and its version, folded from the log; version 0 when nothing has happened to it.
     ///
     /// # Errors

@@ -84,6 +84,14 @@ pub async fn order_once(
     store::add(journal.pool(), task, subject, at).await
 }
 
+/// Orders the first piece of work of a task that goes from one subject to the next. Nothing happens when it has one.
+///
+/// # Errors
+/// When the schedule cannot be written.
+pub async fn begin(journal: &Journal, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+    store::begin(journal.pool(), task, subject, at).await
+}
+
 /// The context of a command that a task gives: the same for every try of the same due work.
 #[must_use]
 pub fn context(task: &str, subject: &str, step: &str) -> Context {

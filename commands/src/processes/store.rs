@@ -63,6 +63,20 @@ pub(super) async fn add(pool: &PgPool, task: &str, subject: &str, at: Timestamp)
     Ok(())
 }
 
+/// Adds the first row of a task, unless it has one, of whatever subject.
+pub(super) async fn begin(pool: &PgPool, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+    sqlx::query!(
+        "INSERT INTO schedule (task, subject, due_at)
+         SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM schedule WHERE task = $1) ON CONFLICT DO NOTHING",
+        task,
+        subject,
+        at.to_sqlx() as _,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
 /// Whether a row of `tasks` is due, somebody else's or nobody's.
 pub(super) async fn is_anything_due(
     pool: &PgPool,

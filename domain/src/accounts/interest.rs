@@ -1,9 +1,17 @@
 //! Interest of a savings account: each day's closing balance earns balance * rate / 36500 (actual days over 365), a day
 //! below the minimum balance nothing. The days of a month are added up exactly and rounded once, half to even.
+//!
+//! Rate and minimum balance are those of the contract: what becomes of the product later is nothing to them.
 
+#[cfg(test)]
+mod tests;
+
+use jiff::civil::Date;
 use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 
-use crate::kernel::{fraction, half_even};
+use super::Opened;
+use crate::kernel::{AccountNumber, Currency, fraction, half_even, month_start};
 
 /// What an account has earned since its last posting, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,54 +49,114 @@ impl Accrual {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::Value;
+/// Days, the first and the last included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// The first.
+    pub from: Date,
+    /// The last.
+    pub through: Date,
+}
 
-    use super::*;
+/// What an account held when a UTC day ended, minor units. So did the days after it, up to one with an end of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayEnd {
+    /// The day.
+    pub day: Date,
+    /// The ledger balance.
+    pub balance: i64,
+}
 
-    #[test]
-    fn every_month_equals_its_vector_day_by_day() {
-        let vectors: Value =
-            serde_json::from_str(include_str!("../../vectors/savings_interest.json")).unwrap();
-        for vector in vectors.as_array().unwrap() {
-            let rate = vector["ratePercent"].to_string().parse().unwrap();
-            let mut accrual = Accrual::new(rate, vector["minimumBalance"].as_i64().unwrap());
-            let mut days = Vec::new();
-            for stretch in vector["balances"].as_array().unwrap() {
-                let [first, last, balance] = [0, 1, 2].map(|n| stretch[n].as_i64().unwrap());
-                days.extend((first..=last).map(|_| accrual.day(balance)));
-            }
-            assert_eq!(Value::from(days.len()), vector["days"]);
-            assert_eq!(Value::from(accrual.due()), vector["posted"], "{}", vector["id"]);
-            for (day, expected) in vector["firstDays"].as_array().into_iter().flatten().enumerate() {
-                assert_eq!(Value::from(days[day]), *expected, "{} day {}", vector["id"], day + 1);
-            }
-            for (day, expected) in vector["day"].as_object().into_iter().flatten() {
-                let index = day.parse::<usize>().unwrap() - 1;
-                assert_eq!(Value::from(days[index]), *expected, "{} day {day}", vector["id"]);
-            }
+/// An account that earns interest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earner {
+    /// Its number.
+    pub account: AccountNumber,
+    /// Its currency.
+    pub currency: Currency,
+    /// Percent a year, by its contract.
+    pub rate: Decimal,
+    /// What a day must end with to earn anything, by its contract; minor units.
+    pub minimum_balance: i64,
+    /// How days ended, oldest first. Before the first of them it earned nothing.
+    pub ends: Vec<DayEnd>,
+    /// The last day of each stretch that was posted, oldest first.
+    pub posted: Vec<Date>,
+}
+
+/// Interest that was earned and not posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owed {
+    /// The days, all of one month.
+    pub stretch: Stretch,
+    /// Minor units, more than nothing.
+    pub amount: i64,
+}
+
+impl Earner {
+    /// An account that was opened on `day`; none when it earns nothing.
+    #[must_use]
+    pub fn opened(account: AccountNumber, opened: &Opened, day: Date) -> Option<Self> {
+        let earns = opened.account_type.earns() && opened.interest_rate > Decimal::ZERO;
+        earns.then(|| Self {
+            account,
+            currency: opened.terms.currency,
+            rate: opened.interest_rate,
+            minimum_balance: opened.terms.minimum_balance,
+            ends: vec![DayEnd { day, balance: 0 }],
+            posted: Vec::new(),
+        })
+    }
+
+    /// The balance is this from `day` on, which is no earlier than the days before.
+    pub fn holds(&mut self, day: Date, balance: i64) {
+        match self.ends.last_mut() {
+            Some(last) if last.day == day => last.balance = balance,
+            _ => self.ends.push(DayEnd { day, balance }),
         }
     }
 
-    #[test]
-    fn a_day_below_the_minimum_earns_nothing() {
-        let mut accrual = Accrual::new(Decimal::from(10), 1_000_000);
-        assert_eq!((accrual.day(999_999), accrual.day(1_000_000)), (0, 274));
-        let mut overdrawn = Accrual::new(Decimal::from(10), 0);
-        assert_eq!(overdrawn.day(-1_000_000), 0);
+    /// What each day of a stretch earned, minor units. Every month begins anew, and so does the day after a posting, so that
+    /// the days up to a posting add up to it.
+    #[must_use]
+    pub fn days(&self, stretch: Stretch) -> Vec<i64> {
+        let mut accrual = Accrual::new(self.rate, self.minimum_balance);
+        let mut ends = self.ends.iter().peekable();
+        let (mut balance, mut earned) = (0, Vec::new());
+        let mut next = Some(month_start(stretch.from));
+        while let Some(day) = next.filter(|day| *day <= stretch.through) {
+            while let Some(end) = ends.next_if(|end| end.day <= day) {
+                balance = end.balance;
+            }
+            if day == month_start(day) || self.posted.iter().any(|last| last.tomorrow().ok() == Some(day)) {
+                accrual = Accrual::new(self.rate, self.minimum_balance);
+            }
+            let today = accrual.day(balance);
+            if day >= stretch.from {
+                earned.push(today);
+            }
+            next = day.tomorrow().ok();
+        }
+        earned
     }
 
-    proptest! {
-        #[test]
-        fn the_days_add_up_to_the_posting(
-            rate in 0_i64..=10_000,
-            balances in prop::collection::vec(0_i64..=1_000_000_000_000, 28..=31),
-        ) {
-            let mut accrual = Accrual::new(Decimal::new(rate, 2), 500);
-            let shown: i64 = balances.iter().map(|balance| accrual.day(*balance)).sum();
-            prop_assert_eq!(shown, accrual.due());
+    /// What is to be posted for the days of a stretch, month by month, oldest first. Months that earned nothing are left out.
+    #[must_use]
+    pub fn owed(&self, stretch: Stretch) -> Vec<Owed> {
+        let Some(first) = self.ends.first() else { return Vec::new() };
+        let unposted = self.posted.last().and_then(|last| last.tomorrow().ok());
+        let mut from = stretch.from.max(first.day).max(unposted.unwrap_or(Date::MIN));
+        let mut owed = Vec::new();
+        while from <= stretch.through {
+            let through = from.last_of_month().min(stretch.through);
+            let month = Stretch { from, through };
+            let amount = self.days(month).iter().sum();
+            if amount > 0 {
+                owed.push(Owed { stretch: month, amount });
+            }
+            let Ok(next) = through.tomorrow() else { break };
+            from = next;
         }
+        owed
     }
 }

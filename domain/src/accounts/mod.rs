@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use command::{AccountCommand, OpenAccount};
 pub use error::AccountError;
 pub use event::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
-pub use interest::Accrual;
+pub use interest::{Accrual, DayEnd, Earner, Owed, Stretch};
 
 use crate::aggregate::Aggregate;
 use crate::kernel::UserId;

@@ -41,6 +41,12 @@ macro_rules! ids {
             pub fn mint(sources: &Sources) -> Self {
                 Self(super::uuid_v7(sources))
             }
+
+            /// The id of something that can happen only once, always the same: when, and a hash of what.
+            #[must_use]
+            pub fn of(at: Timestamp, hash: &[u8; 10]) -> Self {
+                Self(super::time::uuid_v7_at(at, hash))
+            }
         }
 
         impl fmt::Display for $name {

@@ -39,8 +39,13 @@ impl std::fmt::Debug for Sources {
 pub fn uuid_v7(sources: &Sources) -> Uuid {
     let mut random = [0_u8; 10];
     sources.entropy.fill(&mut random);
-    let millis = u64::try_from(sources.clock.now().as_millisecond()).unwrap_or(0);
-    uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    uuid_v7_at(sources.clock.now(), &random)
+}
+
+/// The UUIDv7 of a moment, with bytes that the caller has chosen.
+pub(crate) fn uuid_v7_at(at: Timestamp, random: &[u8; 10]) -> Uuid {
+    let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
+    uuid::Builder::from_unix_timestamp_millis(millis, random).into_uuid()
 }
 
 /// `at` without the part below a microsecond, so that what is stored equals what is held.

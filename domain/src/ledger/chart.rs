@@ -26,10 +26,26 @@ pub enum Internal {
     LoanInterest,
     /// Interest that loans have earned.
     InterestIncome,
+    /// Interest that savings have earned their holders.
+    InterestExpense,
     /// Loans that the bank has given up.
     LoanLosses,
     /// Payments on their way: its balance is the sum of the items that are neither settled nor returned.
     Settlement(Channel),
+}
+
+crate::spelled! {
+    /// On which side of the books an account stands.
+    pub enum Class {
+        /// What the bank has, or is owed.
+        Asset = "ASSET",
+        /// What the bank owes.
+        Liability = "LIABILITY",
+        /// What the bank has earned.
+        Income = "INCOME",
+        /// What the bank has spent.
+        Expense = "EXPENSE",
+    }
 }
 
 /// A way out of the bank, or into it.
@@ -49,6 +65,19 @@ pub enum Channel {
 const LONGEST_CODE: usize = 40;
 
 impl Internal {
+    /// On which side of the books it stands.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        match self {
+            Self::Cash | Self::Nostro | Self::Chargebacks | Self::LoanPrincipal | Self::LoanInterest => {
+                Class::Asset
+            }
+            Self::Settlement(_) => Class::Liability,
+            Self::FeeIncome | Self::InterestIncome => Class::Income,
+            Self::InterestExpense | Self::LoanLosses => Class::Expense,
+        }
+    }
+
     /// Its account in `currency`.
     #[must_use]
     pub fn account(&self, currency: Currency) -> AccountNumber {
@@ -68,6 +97,7 @@ impl Internal {
             "loan_principal" => Some(Self::LoanPrincipal),
             "loan_interest" => Some(Self::LoanInterest),
             "interest_income" => Some(Self::InterestIncome),
+            "interest_expense" => Some(Self::InterestExpense),
             "loan_losses" => Some(Self::LoanLosses),
             _ => Channel::of(role.strip_prefix("settlement.")?).map(Self::Settlement),
         }
@@ -102,6 +132,7 @@ impl fmt::Display for Internal {
             Self::LoanPrincipal => f.write_str("loan_principal"),
             Self::LoanInterest => f.write_str("loan_interest"),
             Self::InterestIncome => f.write_str("interest_income"),
+            Self::InterestExpense => f.write_str("interest_expense"),
             Self::LoanLosses => f.write_str("loan_losses"),
             Self::Settlement(channel) => write!(f, "settlement.{channel}"),
         }
@@ -139,6 +170,7 @@ mod tests {
             Internal::LoanPrincipal,
             Internal::LoanInterest,
             Internal::InterestIncome,
+            Internal::InterestExpense,
             Internal::LoanLosses,
         ];
         for role in roles.into_iter().chain(channels.map(Internal::Settlement)) {

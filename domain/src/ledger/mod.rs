@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use account::{AccountStatus, LedgerAccount, Terms};
-pub use chart::{Channel, Internal};
+pub use chart::{Channel, Class, Internal};
 pub use error::LedgerError;
 pub use posting::{Posting, Postings};
 pub use spending::{Spent, Uncounted};
@@ -66,8 +66,8 @@ pub enum Checks {
     Limited,
     /// The same without the limits: own transfers, reversals, the bank's own bookings.
     Unlimited,
-    /// Nothing but that it was closed: it has happened outside of the bank. Money that came back is not sent away
-    /// again because the account is full, nor money that never came kept because it is frozen.
+    /// Nothing but that it was closed: it has happened outside of the bank, or was earned. Money that came back is not
+    /// sent away again because the account is full, nor money that never came kept because it is frozen.
     Happened,
 }
 

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::{Completed, OfLoan, Outside, PaymentError, PaymentKind};
+use crate::accounts::Stretch;
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
 use crate::ledger::{Internal, Postings};
 
@@ -89,6 +90,8 @@ pub struct Pay {
     pub undoes: Option<TransactionId>,
     /// The loan that it is about.
     pub loan: Option<OfLoan>,
+    /// The days whose interest it is.
+    pub earned: Option<Stretch>,
 }
 
 impl Pay {
@@ -117,6 +120,7 @@ impl Pay {
             save_as_beneficiary: false,
             undoes: None,
             loan: None,
+            earned: None,
         }
     }
 
@@ -148,6 +152,7 @@ impl Pay {
             save_as_beneficiary: self.save_as_beneficiary,
             undoes: self.undoes,
             loan: self.loan,
+            earned: self.earned,
         })
     }
 
@@ -183,6 +188,9 @@ impl Pay {
                 is(&self.source, &Internal::LoanLosses)
                     && is(&self.destination, &Internal::LoanPrincipal)
                     && self.loan.is_some()
+            }
+            PaymentKind::SavingsInterest => {
+                is(&self.source, &Internal::InterestExpense) && to_customer && self.earned.is_some()
             }
         }
     }

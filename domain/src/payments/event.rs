@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outside::Outside;
+use crate::accounts::Stretch;
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, LoanId, Personal, TransactionId, UserId};
@@ -88,6 +89,8 @@ crate::spelled! {
         LoanInterest = "LOAN_INTEREST",
         /// The bank gives a loan up: no customer is part of it.
         LoanWriteOff = "LOAN_WRITE_OFF",
+        /// The bank pays what savings have earned.
+        SavingsInterest = "SAVINGS_INTEREST",
     }
 }
 
@@ -130,6 +133,9 @@ pub struct Completed {
     /// The loan that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loan: Option<OfLoan>,
+    /// The days whose interest it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earned: Option<Stretch>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
 }
@@ -217,7 +223,8 @@ impl PaymentKind {
             | Self::LoanDisbursement
             | Self::LoanRepayment
             | Self::LoanInterest
-            | Self::LoanWriteOff => false,
+            | Self::LoanWriteOff
+            | Self::SavingsInterest => false,
         }
     }
 
@@ -243,6 +250,8 @@ impl PaymentKind {
             | Self::LoanRepayment
             | Self::LoanInterest
             | Self::LoanWriteOff => Checks::Unlimited,
+            // It was earned on the days that are over: no account is too full for it, nor too frozen.
+            Self::SavingsInterest => Checks::Happened,
             _ => Checks::Limited,
         }
     }
@@ -267,7 +276,8 @@ impl Completed {
             | PaymentKind::LoanDisbursement
             | PaymentKind::LoanRepayment
             | PaymentKind::LoanInterest
-            | PaymentKind::LoanWriteOff => None,
+            | PaymentKind::LoanWriteOff
+            | PaymentKind::SavingsInterest => None,
         }
     }
 

@@ -28,6 +28,17 @@ crate::spelled! {
     }
 }
 
+impl AccountType {
+    /// Whether its accounts earn interest, at the rate of their contract.
+    #[must_use]
+    pub const fn earns(self) -> bool {
+        match self {
+            Self::Savings | Self::TargetSavings => true,
+            Self::Current => false,
+        }
+    }
+}
+
 /// What a product promises. Sums in minor units of `currency`, rates in percent a year.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProductTerms {

@@ -139,6 +139,7 @@ impl Bank {
             fee: None,
             undoes: None,
             loan: None,
+            earned: None,
             amount,
             currency,
             narration: Some(format!("rent {}", self.position)),
