@@ -27,6 +27,7 @@ pub mod billers;
 pub mod cards;
 pub mod certificates;
 pub mod cli;
+pub mod closures;
 pub mod compliance;
 pub mod config;
 pub mod database;

@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, certificates, compliance, datasets, devices, documents,
-    loans, messages, mfa, openapi, operations, passwords, payments, permissions, products, sandbox, sessions,
-    staff, subjects, tags, transactions, users,
+    accounts, banks, beneficiaries, billers, cards, certificates, closures, compliance, datasets, devices,
+    documents, loans, messages, mfa, openapi, operations, passwords, payments, permissions, products,
+    sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -24,6 +24,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(accounts::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
+        .merge(closures::routes())
         .merge(compliance::routes())
         .merge(banks::routes())
         .merge(billers::routes())

@@ -77,7 +77,8 @@ const fn is_repeatable(kind: PaymentKind) -> bool {
         | PaymentKind::LoanDisbursement
         | PaymentKind::LoanRepayment
         | PaymentKind::LoanInterest
-        | PaymentKind::LoanWriteOff => false,
+        | PaymentKind::LoanWriteOff
+        | PaymentKind::Closure => false,
     }
 }
 

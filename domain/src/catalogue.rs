@@ -287,4 +287,5 @@ catalogue! {
     LoanProduct(loan_products),
     Loan(loans),
     Devices(devices),
+    Closure(closures),
 }

@@ -35,6 +35,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::accounts::Accounts>(),
             Entry::of::<crate::beneficiaries::Beneficiaries>(),
             Entry::of::<crate::cards::Cards>(),
+            Entry::of::<crate::closures::Closures>(),
             Entry::of::<crate::compliance::Compliance>(),
             Entry::of::<crate::daily_balances::DailyBalances>(),
             Entry::of::<crate::device_certificates::DeviceCertificates>(),

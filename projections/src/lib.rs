@@ -13,6 +13,7 @@ pub mod accounts;
 pub mod beneficiaries;
 pub mod cards;
 mod catalogue;
+pub mod closures;
 pub mod compliance;
 mod copy;
 pub mod daily_balances;

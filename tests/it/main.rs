@@ -44,6 +44,7 @@ mod cards;
 mod certificates;
 mod claims;
 mod clearing;
+mod closures;
 mod command_line;
 mod compliance;
 mod controls;

@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, ContactId, DisputeId, DocumentId, EmploymentId,
-    GuarantorId, IdError, KinId, LoanId, MessageId, RecurrenceId, SigningRequestId, TagId, TransactionId,
-    TransferId, UserId, VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, ContactId, DisputeId, DocumentId,
+    EmploymentId, GuarantorId, IdError, KinId, LoanId, MessageId, RecurrenceId, SigningRequestId, TagId,
+    TransactionId, TransferId, UserId, VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -57,6 +57,7 @@ ids! {
     AddressId: "address",
     BeneficiaryId: "beneficiary",
     CardId: "card",
+    ClosureId: "application to close an account",
     ContactId: "contact",
     CollateralId: "collateral",
     DisputeId: "dispute",

@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId, MessageId,
-    RecurrenceId, TagId, TransactionId, UserId, VerificationId,
+    AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId,
+    MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -82,6 +82,7 @@ segments! {
     BillerId: "billerId" = "biller",
     BillingRef: "billingRef" = "bill",
     CardId: "cardId" = "card",
+    ClosureId: "applicationId" = "application",
     CollateralId: "collateralId" = "collateral",
     CountryCode: "countryCode" = "country",
     DeviceName: "deviceId" = "device",

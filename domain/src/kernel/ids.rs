@@ -87,6 +87,8 @@ ids! {
     AvatarId = "avt";
     /// A card, the bank's own or another's.
     CardId = "card";
+    /// An application to close an account.
+    ClosureId = "cls";
     /// Evidence that a customer handed in.
     DocumentId = "doc";
     /// Bytes kept outside the log.

@@ -6,7 +6,7 @@ use super::outside::Outside;
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, LoanId, Personal, TransactionId, UserId};
-use crate::ledger::{Checks, Effect, Hold, Postings};
+use crate::ledger::{Checks, Effect, Hold, Postings, Tie};
 
 /// The task of handing a payment to its rail and asking what became of it.
 pub const CLEAR: &str = "payment.clear";
@@ -28,6 +28,9 @@ pub enum PaymentEvent {
         /// Why, in the words of whoever wanted it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The account that it binds no more, where it was on its way.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie: Option<Tie>,
     },
     /// The payer says that it was wrong.
     Disputed {
@@ -35,6 +38,9 @@ pub enum PaymentEvent {
         dispute_id: DisputeId,
         /// How much of it, minor units.
         amount: Amount,
+        /// The account that it binds, into which a refund would go.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie: Option<Tie>,
     },
     /// The dispute is over.
     DisputeEnded {
@@ -43,6 +49,9 @@ pub enum PaymentEvent {
         /// The transaction that gave money back, when the payer was right.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refund: Option<Refund>,
+        /// The account that it binds no more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie: Option<Tie>,
     },
 }
 
@@ -88,6 +97,8 @@ crate::spelled! {
         LoanInterest = "LOAN_INTEREST",
         /// The bank gives a loan up: no customer is part of it.
         LoanWriteOff = "LOAN_WRITE_OFF",
+        /// What is left in an account that is being closed, to another of its holder's.
+        Closure = "ACCOUNT_CLOSURE",
     }
 }
 
@@ -130,6 +141,9 @@ pub struct Completed {
     /// The loan that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loan: Option<OfLoan>,
+    /// The account that it binds while it is on its way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
 }
@@ -158,6 +172,9 @@ pub struct Cleared {
     /// What is free again on the customer's account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Hold>,
+    /// The account that it binds no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
 }
@@ -217,7 +234,8 @@ impl PaymentKind {
             | Self::LoanDisbursement
             | Self::LoanRepayment
             | Self::LoanInterest
-            | Self::LoanWriteOff => false,
+            | Self::LoanWriteOff
+            | Self::Closure => false,
         }
     }
 
@@ -243,6 +261,7 @@ impl PaymentKind {
             | Self::LoanRepayment
             | Self::LoanInterest
             | Self::LoanWriteOff => Checks::Unlimited,
+            Self::Closure => Checks::Last,
             _ => Checks::Limited,
         }
     }
@@ -267,7 +286,8 @@ impl Completed {
             | PaymentKind::LoanDisbursement
             | PaymentKind::LoanRepayment
             | PaymentKind::LoanInterest
-            | PaymentKind::LoanWriteOff => None,
+            | PaymentKind::LoanWriteOff
+            | PaymentKind::Closure => None,
         }
     }
 
@@ -348,14 +368,18 @@ impl AggregateEvent for PaymentEvent {
                     .kind
                     .funds()
                     .then(|| Hold { account: made.destination.clone(), change: made.amount.minor() }),
+                tie: made.tie.clone(),
                 postings: &mut made.postings,
             }),
             Self::Settled(cleared) | Self::Returned(cleared) => Some(Effect::Post {
                 checks: Checks::Happened,
                 hold: cleared.release.clone(),
+                tie: cleared.tie.clone(),
                 postings: &mut cleared.postings,
             }),
-            Self::Reversed { .. } | Self::Disputed { .. } | Self::DisputeEnded { .. } => None,
+            Self::Reversed { tie, .. } | Self::Disputed { tie, .. } | Self::DisputeEnded { tie, .. } => {
+                tie.clone().map(Effect::Bind)
+            }
         }
     }
 }

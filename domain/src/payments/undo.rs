@@ -46,7 +46,8 @@ impl Payment {
                 | PaymentKind::LoanDisbursement
                 | PaymentKind::LoanRepayment
                 | PaymentKind::LoanInterest
-                | PaymentKind::LoanWriteOff,
+                | PaymentKind::LoanWriteOff
+                | PaymentKind::Closure,
                 _,
             ) => Err(PaymentError::NotReversible { kind }),
         }

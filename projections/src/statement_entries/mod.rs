@@ -111,6 +111,7 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
         (PaymentKind::LoanRepayment, _) => "Loan repayment",
         (PaymentKind::LoanInterest, _) => "Interest on a loan",
         (PaymentKind::LoanWriteOff, _) => "Loan written off",
+        (PaymentKind::Closure, _) => "Balance of an account that was closed",
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{compliance, factors, lending, people, repeat, undoing};
+use super::{closing, compliance, factors, lending, people, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -34,6 +34,7 @@ pub fn rows() -> Vec<Row> {
         people::rows(),
         compliance::rows(),
         lending::rows(),
+        closing::rows(),
     ]
     .into_iter()
     .flatten()

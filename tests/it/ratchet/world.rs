@@ -3,6 +3,7 @@
 use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview, StaffAdmin};
 use serde_json::json;
 
+use super::closing::Closing;
 use super::compliance::Held;
 use super::devices::Gadgets;
 use super::factors::Factors;
@@ -34,6 +35,8 @@ pub struct World {
     pub transactions: (String, String),
     /// Loans of Ada's, one in each state, and one of Bola's.
     pub lending: Lending,
+    /// Accounts of Ada's that end.
+    pub closing: Closing,
     /// What can be undone.
     pub undoing: Undoing,
     /// A message to Ada, and one to Bola.
@@ -75,6 +78,7 @@ impl World {
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let lending = Lending::new(&ada, &bola, &teller, &approver).await;
+        let closing = Closing::new(&bank, &ada, &approver).await;
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
@@ -99,6 +103,7 @@ impl World {
             refresh,
             beneficiaries,
             lending,
+            closing,
             cards,
             messages,
             tags,
