@@ -501,12 +501,12 @@ fn samples() -> Vec<Event> {
     ];
     let lending = lending::events();
     let devices = crate::devices::samples::all().into_iter().map(Event::from);
-    compliance().into_iter().chain(others).chain(people::samples()).chain(lending).chain(devices).collect()
     compliance()
         .into_iter()
         .chain(others)
         .chain(people::samples())
         .chain(lending)
+        .chain(devices)
         .chain(closing::samples())
         .collect()
 }

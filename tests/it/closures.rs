@@ -261,9 +261,9 @@ async fn a_loan_keeps_the_account_open_that_it_is_collected_from_until_it_is_pai
     lending::staff(&approver.client, &loan, "approve", &json!({})).await;
     lending::staff(&teller.client, &loan, "disburse", &json!({})).await;
     bound(&bank, &ada, &account, &waiting, "LIVE_LOAN").await;
-    let owed = ada.client.get(&format!("/v1/loans/{loan}/statement")).await.is(200);
+    let owed = ada.client.get(&format!("/v1/loans/{loan}")).await.is(200);
     let pay = json!({
-        "amount": owed.number_at("currentBalance"), "currency": "NGN", "paymentType": "FULL",
+        "amount": owed.number_at("payoffAmount"), "currency": "NGN", "paymentType": "FULL",
         "sourceAccount": ada.current,
     });
     let paid = ada.client.post(&format!("/v1/payments/loans/{loan}"), &pay).await;

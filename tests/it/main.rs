@@ -67,6 +67,7 @@ mod payment_exports;
 mod payments;
 mod permissions;
 mod personal_data;
+mod products;
 mod protocol;
 mod races;
 mod ratchet;

@@ -29,7 +29,7 @@ use jiff::Timestamp;
 
 pub use allowed::{
     AccountOps, Allowed, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse, LoanReview,
-    ManageProfile, MfaVerify, PiiErase, ReadAccount, StaffAdmin, WriteTransactions, permit,
+    ManageProfile, MfaVerify, PiiErase, ProductAdmin, ReadAccount, StaffAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

@@ -168,6 +168,8 @@ macro_rules! codes {
 codes! {
     /// The id of a biller, which is its code.
     BillerId: "biller",
+    /// The code of a product.
+    ProductId: "product",
     /// ISO 3166-1 alpha-2.
     CountryCode: "country",
     /// ISO 3166-2.

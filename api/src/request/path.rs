@@ -14,7 +14,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef, CountryCode, DeviceName, StateCode};
+use super::names::{BillerId, BillingRef, CountryCode, DeviceName, ProductId, StateCode};
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -90,6 +90,7 @@ segments! {
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",
     MessageId: "messageId" = "message",
+    ProductId: "productId" = "product",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",
     StateCode: "stateCode" = "state",

@@ -169,9 +169,9 @@ async fn whoever_has_money_or_owes_it_is_not_erased() {
     erases(&checker, &her).await.problem(409, "ACCOUNT_BOUND");
     assert_eq!(bank.events().await, events);
     ada.client.get("/v1/users/profile").await.is(200);
-    let owed = ada.client.get(&format!("/v1/loans/{loan}/statement")).await.is(200);
+    let owed = ada.client.get(&format!("/v1/loans/{loan}")).await.is(200);
     let pay = json!({
-        "amount": owed.number_at("currentBalance"), "currency": "NGN", "paymentType": "FULL",
+        "amount": owed.number_at("payoffAmount"), "currency": "NGN", "paymentType": "FULL",
         "sourceAccount": ada.current,
     });
     ada.client.post(&format!("/v1/payments/loans/{loan}"), &pay).await.is(201);

@@ -8,6 +8,7 @@ pub mod compliance;
 mod devices;
 mod factors;
 pub mod lending;
+pub mod offers;
 pub mod people;
 mod repeat;
 mod row;

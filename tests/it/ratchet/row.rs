@@ -55,6 +55,7 @@ pub enum Thing {
     Recurrence,
     Transaction,
     Card,
+    Product,
     /// An application to close an account.
     Closure,
     Address,
@@ -91,6 +92,7 @@ impl Thing {
             Self::Dispute => "dsp_0192f0c1a00070008000000000000abc",
             Self::Recurrence => "rec_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
+            Self::Product => "NO-SUCH-PRODUCT",
             Self::Closure => "cls_0192f0c1a00070008000000000000abc",
             Self::Card => "card_0192f0c1a00070008000000000000abc",
             Self::Address => "addr_0192f0c1a00070008000000000000abc",
@@ -134,6 +136,7 @@ impl Thing {
             Self::Document => &["0", "doc_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Dispute => &["0", "dsp_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Recurrence => &["0", "rec_", "txn_0192f0c1a00070008000000000000abc", "%00"],
+            Self::Product => &["SAV%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Closure => &["0", "cls_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Loan => &["0", "loan_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::LoanItem => &["0", "loan_0192f0c1a00070008000000000000abc", "%00"],

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{closing, compliance, factors, lending, people, repeat, undoing};
+use super::{closing, compliance, factors, lending, offers, people, repeat, undoing};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -35,6 +35,7 @@ pub fn rows() -> Vec<Row> {
         compliance::rows(),
         lending::rows(),
         closing::rows(),
+        offers::rows(),
     ]
     .into_iter()
     .flatten()

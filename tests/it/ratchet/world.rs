@@ -8,6 +8,7 @@ use super::compliance::Held;
 use super::devices::Gadgets;
 use super::factors::Factors;
 use super::lending::Lending;
+use super::offers::Offers;
 use super::people::People;
 use super::row::{Access, Names, Row};
 use super::undoing::Undoing;
@@ -35,6 +36,8 @@ pub struct World {
     pub transactions: (String, String),
     /// Loans of Ada's, one in each state, and one of Bola's.
     pub lending: Lending,
+    /// What the bank offers.
+    pub offers: Offers,
     /// Accounts of Ada's that end.
     pub closing: Closing,
     /// What can be undone.
@@ -104,6 +107,7 @@ impl World {
             beneficiaries,
             lending,
             closing,
+            offers: Offers::new(),
             cards,
             messages,
             tags,
