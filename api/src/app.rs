@@ -17,6 +17,7 @@ use bursar_commands::identity::IdentityRegistry;
 use bursar_commands::journal::{JournalOptions, Observer, StoreError};
 use bursar_commands::keys::Keys;
 use bursar_commands::loans::{CollectLoans, ExpireApprovals};
+use bursar_commands::mandates::ExecuteMandates;
 use bursar_commands::messages::{DeliverMessages, GatewayError, MailerError, Messenger};
 use bursar_commands::mfa::SecondFactors;
 use bursar_commands::passwords::{HashingFailed, Passwords};
@@ -191,11 +192,14 @@ impl App {
         let verifier = Verifier::new(journal.clone(), Arc::clone(&keys), policies);
         let (store, files) = outside::files(&config)?;
         order(&journal).await?;
-        let sweep = SweepFiles::new(journal.clone(), store);
+        let others: [Box<dyn Task>; 2] = [
+            Box::new(SweepFiles::new(journal.clone(), store)),
+            Box::new(ExecuteMandates::new(journal.clone(), &lookup.reference)),
+        ];
         let second = SecondFactors::new(journal.clone(), Arc::clone(&keys), verifier.clone());
         let factors = Factors { second, on_new_device: config.auth.mfa_on_new_device };
-        let processes = processes(&config, &journal, &keys, &rails, &messenger, &verifier, sweep);
         let authority = Authority::open(&pool, &keys, sources.clone()).await?;
+        let processes = processes(&config, &journal, &keys, &rails, &messenger, &verifier, others);
         let (stop, stopped) = watch::channel(false);
         let shared = Shared { pool: pool.clone(), keys: keys.counters(), clock: Arc::clone(&sources.clock) };
         let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
@@ -329,7 +333,7 @@ fn processes(
     rails: &Rails,
     messenger: &Arc<dyn Messenger>,
     verifier: &Verifier,
-    sweep: SweepFiles,
+    others: [Box<dyn Task>; 2],
 ) -> Processes {
     let mut tasks: Vec<Box<dyn Task>> = vec![
         Box::new(ExecuteRecurrences::new(journal.clone())),
@@ -340,9 +344,9 @@ fn processes(
         Box::new(ExpireApprovals::new(journal.clone())),
         Box::new(FinishRotations::new(journal.clone())),
         Box::new(DeliverMessages::new(journal.clone(), Arc::clone(messenger))),
-        Box::new(sweep),
         Box::new(SendReset::new(journal.clone(), verifier.clone())),
     ];
+    tasks.extend(others);
     // Without a rail, payments on their way wait for a server that has one.
     if let Some(rail) = rails {
         tasks.push(Box::new(ClearPayments::new(journal.clone(), Arc::clone(rail))));

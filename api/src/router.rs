@@ -12,8 +12,8 @@ use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
     accounts, banks, beneficiaries, billers, cards, certificates, closures, compliance, datasets, devices,
-    documents, loans, messages, mfa, openapi, operations, passwords, payments, permissions, products,
-    sandbox, sessions, staff, subjects, tags, transactions, users,
+    documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions,
+    products, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -31,6 +31,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(datasets::routes())
         .merge(loans::routes())
         .merge(devices::routes())
+        .merge(mandates::routes())
         .merge(messages::routes())
         .merge(documents::routes())
         .merge(products::routes())

@@ -1,18 +1,17 @@
 //! Repeating a payment of the past on certain days.
 
-use bursar_domain::kernel::{Calendar, RecurrenceId, UserId, midnight, utc_date};
+use bursar_domain::kernel::{Calendar, RecurrenceId, Run, UserId, utc_date};
 use bursar_domain::payments::{Completed, Party, Pay, PaymentCommand, PaymentKind};
-use bursar_domain::recurrences::{
-    EXECUTE, NewRecurrence, Recurrence, RecurrenceCommand, RecurrenceError, Series,
-};
+use bursar_domain::recurrences::{EXECUTE, NewRecurrence, RecurrenceCommand, RecurrenceError, Repeated};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use jiff::civil::Date;
 
-use crate::journal::SubmitError;
 use crate::owned::CommandError;
 use crate::payments;
-use crate::processes::{Done, Task, Work, context};
+use crate::processes::{Done, Task, Work};
+use crate::series::{self, Pays, Refusal};
 use crate::transactions::{self, Involved};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -122,34 +121,40 @@ impl ExecuteRecurrences {
     pub const fn new(journal: Journal) -> Self {
         Self { journal }
     }
+}
 
-    /// Makes one payment: that of the oldest day that is due. Its event orders the next day, which may be due as well.
-    async fn execute(&self, work: &Work) -> Result<Done, CommandError> {
-        let (recurrence, _) = self.journal.load::<Recurrence>(&work.subject).await?;
-        let Recurrence::Active(series) = recurrence else { return Ok(Done::Finished) };
-        let Some(due) = series.next else { return Ok(Done::Finished) };
-        if midnight(due) > work.now {
-            return Ok(Done::Again(midnight(due)));
+impl Pays for ExecuteRecurrences {
+    type What = Repeated;
+    const TASK: &'static str = EXECUTE;
+
+    fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    fn paying<'a>(
+        &'a self,
+        unit: Unit,
+        id: &'a str,
+        run: &'a Run<Repeated>,
+        due: Date,
+    ) -> BoxFuture<'a, Result<Unit, CommandError>> {
+        async move {
+            let paid = transactions::any(&self.journal, run.what.transaction_id).await?.completed;
+            let by = payments::mint(&self.journal);
+            let unit = unit.step(id, RecurrenceCommand::Execute { due, by });
+            Ok(unit.create(by, PaymentCommand::Pay(Box::new(again(paid, run)))))
         }
-        let paid = transactions::any(&self.journal, series.transaction_id).await?.completed;
-        let by = payments::mint(&self.journal);
-        // The recurrence decides first, so that what the ledger refuses was due.
-        let unit = Unit::new(context(EXECUTE, &work.subject, &due.to_string()))
-            .step(&work.subject, RecurrenceCommand::Execute { due, by })
-            .create(by, PaymentCommand::Pay(Box::new(again(paid, &series))));
-        let refusal = match self.journal.submit(unit).await {
-            Ok(_) => return Ok(Done::Finished),
-            Err(SubmitError::Refused(reason)) => reason.code().to_owned(),
-            Err(error) => return Err(error.into()),
-        };
-        let fail = RecurrenceCommand::Fail { due, code: refusal };
-        let unit =
-            Unit::new(context(EXECUTE, &work.subject, &format!("{due}:failed"))).step(&work.subject, fail);
-        match self.journal.submit(unit).await {
-            // Refused: another server was first, or the owner stopped it in the meantime.
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-            Err(error) => Err(error.into()),
-        }
+        .boxed()
+    }
+
+    fn refused<'a>(
+        &'a self,
+        unit: Unit,
+        id: &'a str,
+        _run: &'a Run<Repeated>,
+        Refusal { due, code, .. }: Refusal,
+    ) -> BoxFuture<'a, Result<Unit, CommandError>> {
+        async move { Ok(unit.step(id, RecurrenceCommand::Fail { due, code })) }.boxed()
     }
 }
 
@@ -159,15 +164,15 @@ impl Task for ExecuteRecurrences {
     }
 
     fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>> {
-        self.execute(work).boxed()
+        series::execute(self, work).boxed()
     }
 }
 
 /// The payment once more.
-fn again(paid: Completed, series: &Series) -> Pay {
+fn again(paid: Completed, run: &Run<Repeated>) -> Pay {
     Pay {
         kind: paid.kind,
-        payer: Some(series.owner),
+        payer: Some(run.owner),
         source: paid.source,
         destination: paid.destination,
         destination_name: paid.destination_name.and_then(|name| name.get().cloned()),
@@ -175,7 +180,7 @@ fn again(paid: Completed, series: &Series) -> Pay {
         amount: paid.amount,
         currency: paid.currency,
         fee: paid.fee,
-        narration: series.description.clone().or(paid.narration),
+        narration: run.what.description.clone().or(paid.narration),
         reference: paid.reference,
         save_as_beneficiary: false,
         undoes: None,

@@ -288,4 +288,5 @@ catalogue! {
     Loan(loans),
     Devices(devices),
     Closure(closures),
+    Mandate(mandates),
 }

@@ -3,6 +3,7 @@
 mod closing;
 mod lending;
 mod people;
+mod standing;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -17,14 +18,15 @@ use crate::compliance::{
 };
 use crate::disputes::{self, DisputeEvent, DisputeReason};
 use crate::kernel::{
-    AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, Permission, Personal, TransactionId,
+    AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, PauseReason, Permission, Personal,
+    TransactionId,
 };
 use crate::ledger::{Hold, Internal, Postings, Terms};
 use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
 use crate::mfa::{MfaEvent, Passed};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
-use crate::recurrences::{self, PauseReason, RecurrenceEvent};
+use crate::recurrences::{self, RecurrenceEvent};
 use crate::resets::{Requested, ResetsEvent};
 use crate::sessions::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
@@ -501,14 +503,8 @@ fn samples() -> Vec<Event> {
     ];
     let lending = lending::events();
     let devices = crate::devices::samples::all().into_iter().map(Event::from);
-    compliance()
-        .into_iter()
-        .chain(others)
-        .chain(people::samples())
-        .chain(lending)
-        .chain(devices)
-        .chain(closing::samples())
-        .collect()
+    let others = compliance().into_iter().chain(others).chain(people::samples()).chain(lending);
+    others.chain(devices).chain(standing::events()).chain(closing::samples()).collect()
 }
 
 fn directory() -> PathBuf {

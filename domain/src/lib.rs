@@ -33,6 +33,7 @@ pub mod kernel;
 pub mod ledger;
 pub mod loan_products;
 pub mod loans;
+pub mod mandates;
 pub mod messages;
 pub mod mfa;
 pub mod payments;

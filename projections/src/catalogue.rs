@@ -42,6 +42,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::disputes::Disputes>(),
             Entry::of::<crate::loan_products::LoanProducts>(),
             Entry::of::<crate::loans::Loans>(),
+            Entry::of::<crate::mandates::Mandates>(),
             Entry::of::<crate::messages::MessageList>(),
             Entry::of::<crate::documents::Documents>(),
             Entry::of::<crate::products::Products>(),

@@ -24,6 +24,7 @@ mod freshness;
 pub mod loan_products;
 pub mod loans;
 mod log;
+pub mod mandates;
 pub mod messages;
 mod page;
 pub mod products;

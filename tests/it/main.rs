@@ -59,6 +59,7 @@ mod faults;
 mod kills;
 mod limits;
 mod loans;
+mod mandates;
 mod messages;
 mod mfa;
 mod mixed_day;

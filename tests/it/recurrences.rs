@@ -23,25 +23,29 @@ fn daily(bank: &Bank) -> Value {
     json!({"frequency": "DAILY", "startDate": midnight(today(bank).tomorrow().unwrap())})
 }
 
-fn midnight(day: Date) -> String {
+pub fn midnight(day: Date) -> String {
     format!("{day}T00:00:00Z")
 }
 
-fn today(bank: &Bank) -> Date {
+pub fn today(bank: &Bank) -> Date {
     TimeZone::UTC.to_datetime(bank.app.journal.sources().clock.now()).date()
 }
 
 /// Moves the clock to the middle of a day, however many days lie between, and lets everything that is due be done.
-async fn on(bank: &Bank, day: Date) {
-    let noon = day.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp();
-    if noon > bank.app.journal.sources().clock.now() {
-        bank.client().post("/v1/sandbox/clock", &json!({"to": noon})).await.is(200);
+pub async fn on(bank: &Bank, day: Date) {
+    at(bank, day.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp()).await;
+}
+
+/// Moves the clock to a moment, and lets everything that is due be done.
+pub async fn at(bank: &Bank, moment: Timestamp) {
+    if moment > bank.app.journal.sources().clock.now() {
+        bank.client().post("/v1/sandbox/clock", &json!({"to": moment})).await.is(200);
     }
     // What the server's own processes had begun before may still be under way.
     let sql = "SELECT count(*) FROM schedule WHERE due_at <= $1::timestamptz AND task NOT IN ('files.sweep', 'account.silence')";
     for _ in 0..200 {
         bank.app.processes.run_due().await.unwrap();
-        let due: i64 = sqlx::query_scalar(sql).bind(noon.to_string()).fetch_one(&bank.pool).await.unwrap();
+        let due: i64 = sqlx::query_scalar(sql).bind(moment.to_string()).fetch_one(&bank.pool).await.unwrap();
         if due == 0 {
             return bank.caught_up().await;
         }

@@ -182,7 +182,7 @@ pub(crate) fn wallet_provider(app: &App, named: Code<40>) -> Result<String, Prob
 ///
 /// # Errors
 /// 422 when the bank has none.
-fn rail(app: &App) -> Result<&dyn Rail, Problem> {
+pub(crate) fn rail(app: &App) -> Result<&dyn Rail, Problem> {
     app.rails.as_deref().ok_or_else(|| {
         let detail = "this bank has no rail for payments of this kind";
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "CHANNEL_NOT_OFFERED", detail)

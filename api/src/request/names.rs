@@ -5,8 +5,8 @@ use std::str::FromStr;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     AddressId, AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, ContactId, DisputeId, DocumentId,
-    EmploymentId, GuarantorId, IdError, KinId, LoanId, MessageId, RecurrenceId, SigningRequestId, TagId,
-    TransactionId, TransferId, UserId, VerificationId,
+    EmploymentId, GuarantorId, IdError, KinId, LoanId, MandateId, MessageId, RecurrenceId, SigningRequestId,
+    TagId, TransactionId, TransferId, UserId, VerificationId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -63,6 +63,7 @@ ids! {
     DisputeId: "dispute",
     GuarantorId: "guarantor",
     LoanId: "loan",
+    MandateId: "mandate",
     MessageId: "message",
     SigningRequestId: "signing request",
     TransferId: "transfer",

@@ -8,7 +8,7 @@ use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, DisputeId, DocumentId, GuarantorId, LoanId,
-    MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
+    MandateId, MessageId, RecurrenceId, TagId, TransactionId, UserId, VerificationId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -89,6 +89,7 @@ segments! {
     DisputeId: "disputeId" = "dispute",
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",
+    MandateId: "mandateId" = "mandate",
     MessageId: "messageId" = "message",
     ProductId: "productId" = "product",
     RecordId: "recordId" = "record",

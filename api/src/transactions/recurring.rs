@@ -5,7 +5,7 @@ use bursar_commands::Committed;
 use bursar_commands::recurrences::{Plan, cancel, set_active, set_up};
 use bursar_commands::transactions::involved;
 use bursar_domain::Event;
-use bursar_domain::kernel::{Calendar, Frequency, RecurrenceId, TransactionId, micros, utc_date};
+use bursar_domain::kernel::{Frequency, RecurrenceId, TransactionId, micros};
 use bursar_domain::recurrences::{RecurrenceEvent, RecurrenceStatus};
 use bursar_projections::recurrences::{RecurrenceFilter, RecurrenceSort, of_owner, owned};
 use bursar_projections::{Page, Sort};
@@ -17,6 +17,7 @@ use super::recurring_views::{RecurringChanged, RecurringDetails, RecurringList, 
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, ReadAccount, WriteTransactions};
+use crate::calendar::calendar;
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
 use crate::problem::Problem;
@@ -174,14 +175,8 @@ async fn cancel_recurring(
 
 /// The plan that a request describes.
 fn plan(body: RecurringRequest) -> Result<Plan, Problem> {
-    let (OneOf(frequency), start) = (body.frequency, utc_date(body.start_date));
-    let last = body.end_date.map(utc_date);
-    if last.is_some_and(|last| last < start) {
-        return Err(Problem::bad_request("/endDate", "OUT_OF_RANGE", "endDate is before startDate"));
-    }
-    let day = body.execution_day.map(|DayNumber(day)| day);
-    let calendar = Calendar::new(frequency, start, day, last)
-        .map_err(|e| Problem::bad_request("/executionDay", "OUT_OF_RANGE", e.to_string()))?;
+    let OneOf(frequency) = body.frequency;
+    let calendar = calendar(frequency, body.start_date, body.end_date, body.execution_day)?;
     Ok(Plan {
         calendar,
         starts_at: micros(body.start_date),

@@ -116,6 +116,12 @@ impl Calendar {
         self.frequency.largest_day().map(|_| self.day)
     }
 
+    /// The first day of the series; none when it is over before it begins.
+    #[must_use]
+    pub fn first(&self) -> Option<Date> {
+        self.from(self.first)
+    }
+
     /// The first day of the series that is not before `date`; none when the series is over by then.
     #[must_use]
     pub fn from(&self, date: Date) -> Option<Date> {
@@ -206,6 +212,79 @@ mod tests {
         assert!(Calendar::new(Frequency::Daily, last, Some(99), None).is_ok());
         let end_of_time = Calendar::new(Frequency::Yearly, Date::MAX, None, None).unwrap();
         assert_eq!((end_of_time.from(Date::MAX), end_of_time.after(Date::MAX)), (Some(Date::MAX), None));
+    }
+
+    /// A day of a table that is counted out by hand: nothing in it is asked of the calendar.
+    #[derive(Clone, Copy)]
+    struct Counted {
+        date: Date,
+        /// 0 is Monday.
+        weekday: u32,
+        months: i32,
+        /// Days of its month.
+        length: i8,
+    }
+
+    /// Every day of eleven years from 1 January 2023, a Sunday, on.
+    fn table() -> Vec<Counted> {
+        let (mut table, mut weekday, mut months) = (Vec::new(), 6, 0);
+        for year in 2023_i16..=2033 {
+            let february = if year % 4 == 0 { 29 } else { 28 };
+            let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            for (month, length) in (1_i8..).zip(lengths) {
+                for day in 1..=length {
+                    table.push(Counted { date: date(year, month, day), weekday, months, length });
+                    weekday = (weekday + 1) % 7;
+                }
+                months += 1;
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn sixty_months_from_every_day_of_four_years_are_those_of_the_table() {
+        let table = table();
+        let starts = table.iter().enumerate().take_while(|(_, start)| start.date.year() < 2027);
+        let mut looked_at = 0;
+        for (place, start) in starts {
+            let window = table.iter().skip(place).take_while(|day| day.months < start.months + 60);
+            let window: Vec<Counted> = window.copied().collect();
+            for &frequency in Frequency::ALL {
+                let falls = |day: &Counted| {
+                    let is_end = day.date.day() == start.date.day().min(day.length);
+                    let between = day.months - start.months;
+                    match frequency {
+                        Frequency::Daily => true,
+                        Frequency::Weekly => day.weekday == start.weekday,
+                        Frequency::Monthly => is_end,
+                        Frequency::Quarterly => is_end && between % 3 == 0,
+                        Frequency::Yearly => is_end && between % 12 == 0,
+                    }
+                };
+                let expected: Vec<Date> =
+                    window.iter().filter(|day| falls(day)).map(|day| day.date).collect();
+                let last = window.last().map(|day| day.date);
+                let calendar = Calendar::new(frequency, start.date, None, last).unwrap();
+                let walked = std::iter::successors(calendar.first(), |date| calendar.after(*date));
+                assert!(walked.eq(expected), "{frequency} from {}", start.date);
+                looked_at += 1;
+            }
+        }
+        assert_eq!(looked_at, 1_461 * 5);
+    }
+
+    #[test]
+    fn every_day_of_the_month_that_can_be_asked_for_is_the_tables() {
+        let table = table();
+        for day in 1_i8..=31 {
+            // Begun on the 1st, so that the first month has the day as well.
+            let calendar = Calendar::new(Frequency::Monthly, date(2023, 1, 1), Some(day), None).unwrap();
+            let falls = |counted: &&Counted| counted.date.day() == day.min(counted.length);
+            let expected = table.iter().filter(falls).map(|counted| counted.date);
+            let walked = std::iter::successors(calendar.first(), |date| calendar.after(*date));
+            assert!(walked.take(132).eq(expected), "{day}");
+        }
     }
 
     fn any_date() -> impl Strategy<Value = Date> {

@@ -109,6 +109,8 @@ ids! {
     UserId = "usr";
     /// A login and everything refreshed from it.
     SessionId = "ses";
+    /// A standing instruction.
+    MandateId = "mnd";
     /// A payment that is repeated.
     RecurrenceId = "rec";
     /// A complaint about a payment.

@@ -9,6 +9,7 @@ mod permission;
 mod personal;
 mod rejection;
 mod rounding;
+mod series;
 mod spelled;
 pub(crate) mod time;
 
@@ -19,7 +20,7 @@ pub use compact_str::CompactString as Text;
 pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
     AddressId, AvatarId, BeneficiaryId, CardId, CertificateId, ClosureId, CollateralId, ContactId, DisputeId,
-    DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError, KinId, LoanId, MessageId,
+    DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError, KinId, LoanId, MandateId, MessageId,
     RecurrenceId, RotationId, SessionId, SigningRequestId, TagId, TransactionId, TransferId, UserId,
     VerificationId,
 };
@@ -28,5 +29,6 @@ pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};
 pub use rounding::{fraction, half_even};
+pub use series::{FAILURES_TO_PAUSE, PauseReason, Run, Series, SeriesError, SeriesStatus, Step};
 pub use spelled::{Spelled, Unspelled};
 pub use time::{Clock, Entropy, Sources, add_seconds, micros, midnight, month_start, utc_date, uuid_v7};

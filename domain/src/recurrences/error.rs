@@ -1,5 +1,6 @@
 //! Why a recurrence command is refused.
 
+use crate::kernel::SeriesError;
 use crate::payments::PaymentKind;
 
 crate::rejections! {
@@ -22,5 +23,16 @@ crate::rejections! {
             /// The kind.
             kind: PaymentKind => "transactionType",
         }: Unprocessable "NOT_REPEATABLE" = "a {kind} transaction cannot be repeated by you",
+    }
+}
+
+impl From<SeriesError> for RecurrenceError {
+    fn from(error: SeriesError) -> Self {
+        match error {
+            SeriesError::Unknown => Self::Unknown,
+            SeriesError::InvalidState(status) => Self::InvalidState { state: status.as_str() },
+            SeriesError::NotDue => Self::NotDue,
+            SeriesError::NothingToExecute => Self::NothingToExecute,
+        }
     }
 }

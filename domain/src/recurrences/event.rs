@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{AggregateEvent, Due, When, names};
-use crate::kernel::{Calendar, TransactionId, UserId, midnight};
+use crate::kernel::{Calendar, PauseReason, TransactionId, UserId, midnight};
 
 /// The task of making the payment that is due.
 pub const EXECUTE: &str = "recurrence.execute";
@@ -48,16 +48,6 @@ pub enum RecurrenceEvent {
     },
     /// No payments any more.
     Cancelled,
-}
-
-crate::spelled! {
-    /// Why no payments are made.
-    pub enum PauseReason {
-        /// The payer wants it so.
-        Requested = "REQUESTED",
-        /// Too many in a row were refused.
-        Failures = "FAILURES",
-    }
 }
 
 /// A payment that is to be repeated.

@@ -3,7 +3,7 @@ use jiff::civil::date;
 use super::*;
 use crate::aggregate::given::given;
 use crate::aggregate::{AggregateEvent as _, When};
-use crate::kernel::{Frequency, midnight};
+use crate::kernel::{Calendar, Frequency, midnight};
 
 fn transaction() -> TransactionId {
     "txn_0192f0c1a0007000800000000000000c".parse().unwrap()

@@ -12,6 +12,7 @@ pub mod offers;
 pub mod people;
 mod repeat;
 mod row;
+mod standing;
 mod table;
 mod undoing;
 mod world;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
-use super::{closing, compliance, factors, lending, offers, people, repeat, undoing};
+use super::{closing, compliance, factors, lending, offers, people, repeat, standing, undoing};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -31,6 +31,7 @@ pub fn rows() -> Vec<Row> {
         staff(),
         super::devices::rows(),
         undoing::rows(),
+        standing::rows(),
         people::rows(),
         compliance::rows(),
         lending::rows(),

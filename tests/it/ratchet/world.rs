@@ -11,6 +11,7 @@ use super::lending::Lending;
 use super::offers::Offers;
 use super::people::People;
 use super::row::{Access, Names, Row};
+use super::standing::Standing;
 use super::undoing::Undoing;
 use crate::messages::tell;
 use crate::support::{Bank, Client, Person, quiet};
@@ -40,6 +41,8 @@ pub struct World {
     pub offers: Offers,
     /// Accounts of Ada's that end.
     pub closing: Closing,
+    /// What is paid again and again.
+    pub standing: Standing,
     /// What can be undone.
     pub undoing: Undoing,
     /// A message to Ada, and one to Bola.
@@ -82,6 +85,7 @@ impl World {
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let lending = Lending::new(&ada, &bola, &teller, &approver).await;
         let closing = Closing::new(&bank, &ada, &approver).await;
+        let standing = Standing::new(&ada, &bola).await;
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
@@ -114,6 +118,7 @@ impl World {
             bills,
             transactions,
             undoing,
+            standing,
             compliance,
         }
     }
