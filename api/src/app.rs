@@ -23,6 +23,8 @@ use bursar_commands::mfa::SecondFactors;
 use bursar_commands::passwords::{HashingFailed, Passwords};
 use bursar_commands::pki::{Authority, PkiError};
 use bursar_commands::processes::{Processes, Task};
+use bursar_commands::proof::note::{BadOrigin, Signer};
+use bursar_commands::proof::{NoClient, Sealer};
 use bursar_commands::rails::{ClearPayments, Rail, Rails, SandboxRail};
 use bursar_commands::recurrences::ExecuteRecurrences;
 use bursar_commands::reference::{EmbeddedError, embedded};
@@ -95,6 +97,8 @@ pub struct Parts {
     pub registry: Option<Arc<dyn IdentityRegistry>>,
     /// What the bank does by itself.
     pub processes: Processes,
+    /// Vouches for the log.
+    pub signer: Arc<Signer>,
     pub metrics: PrometheusHandle,
     projections: Mutex<Option<Projections>>,
     working: Mutex<Option<Working>>,
@@ -109,7 +113,7 @@ pub struct Devices {
 }
 
 /// What the bank does by itself, and the word that stops it.
-type Working = (watch::Sender<bool>, [JoinHandle<()>; 2]);
+type Working = (watch::Sender<bool>, Vec<JoinHandle<()>>);
 
 /// What the outside world provides.
 pub struct Wiring {
@@ -147,6 +151,10 @@ pub enum StartError {
     Mailer(#[from] MailerError),
     #[error(transparent)]
     Gateway(#[from] GatewayError),
+    #[error("audit.origin: {0}")]
+    Origin(#[from] BadOrigin),
+    #[error(transparent)]
+    Sealer(#[from] NoClient),
     #[error("files: {0}")]
     Files(#[from] UnusableStore),
     #[error("metrics: {0}")]
@@ -204,7 +212,14 @@ impl App {
         let shared = Shared { pool: pool.clone(), keys: keys.counters(), clock: Arc::clone(&sources.clock) };
         let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
         let name = uuid_v7(&sources).as_simple().to_string();
-        let working = [processes.start(stopped.clone()), limits.start(name, stopped)];
+        let signer = Arc::new(Signer::new(&config.audit.origin, &keys.checkpoint_seed)?);
+        let mut working = vec![processes.start(stopped.clone()), limits.start(name, stopped.clone())];
+        if config.audit.seal_millis > 0 {
+            let every = Duration::from_millis(config.audit.seal_millis);
+            let outside = outside::checkpoints(&config);
+            let sealer = Sealer::new(pool.clone(), Arc::clone(&signer), sources.clock, outside)?;
+            working.push(sealer.start(journal.head(), every, stopped));
+        }
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
             passwords: Passwords::new(&keys, sources.entropy)?,
@@ -225,6 +240,7 @@ impl App {
             reader: Arc::new(MrzReader),
             registry: outside::registry(&config),
             processes,
+            signer,
             working: Mutex::new(Some((stop, working))),
             metrics: metrics::install()?,
             projections: Mutex::new(Some(projections)),

@@ -19,6 +19,7 @@
 pub mod accounts;
 pub mod answer;
 pub mod app;
+mod audit;
 pub mod auth;
 pub mod banks;
 mod bench;

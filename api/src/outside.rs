@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bursar_commands::files::{Bucket, FileStore, Files, ObjectFiles, PictureLimits};
 use bursar_commands::identity::{IdentityRegistry, SandboxRegistry};
 use bursar_commands::messages::{Channel, Gateway, GatewayError, Mailer, Messenger, Template, Ways};
+use bursar_commands::proof::Outside;
 use bursar_commands::verifications::Policies;
 use bursar_domain::verifications::Policy;
 
@@ -65,6 +66,16 @@ pub fn files(config: &Config) -> Result<(Arc<dyn FileStore>, Files), StartError>
     let limits = PictureLimits { most_pixels: wanted.most_pixels, at_once: wanted.pictures_at_once };
     let files = Files::new(Arc::clone(&store), limits);
     Ok((store, files))
+}
+
+/// Where checkpoints of the log go besides the database.
+#[must_use]
+pub fn checkpoints(config: &Config) -> Outside {
+    let file = config.audit.checkpoint_file.clone();
+    Outside {
+        file: Some(file.unwrap_or_else(|| config.data_dir.join("checkpoints.txt"))),
+        url: config.audit.checkpoint_url.clone(),
+    }
 }
 
 /// The register of a test bank. A bank of its own has none yet, and says so to whoever wants to be verified.

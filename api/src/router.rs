@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, banks, beneficiaries, billers, cards, certificates, closures, compliance, datasets, devices,
+    accounts, audit, banks, beneficiaries, billers, cards, certificates, closures, compliance, datasets, devices,
     documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions,
     products, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
@@ -22,6 +22,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(sessions::routes())
         .merge(payments::routes())
         .merge(accounts::routes())
+        .merge(audit::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
         .merge(closures::routes())

@@ -2,20 +2,29 @@
 
 use bursar_domain::Personal;
 use bursar_domain::cards::{
-    Card, CardCommand, CardError, CardExpiry, CardLimits, CardNumber, CardType, END_BLOCK, Linked, masked,
+    Card, CardCommand, CardError, CardExpiry, CardForm, CardLimits, CardNumber, CardType, DeliveryAddress,
+    END_BLOCK, Linked, Requested, masked,
 };
-use bursar_domain::kernel::{CardId, UserId};
+use bursar_domain::kernel::{CardId, CardRequestId, UserId};
+use bursar_domain::messages::{Category, MessagesCommand};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use jiff::civil::Date;
 
+use crate::journal::Holding;
 use crate::keys::{Keys, hex};
+use crate::messages::notice;
 use crate::owned::{CommandError, Owned};
 use crate::processes::{self, Done, Task, Work};
 use crate::{Committed, Context, Journal, Unit};
 
 /// The namespace in which cards are claimed, one by each holder.
 const CARD: &str = "card";
+/// The namespace in which the numbers of the bank's own cards are claimed.
+const OWN_CARD: &str = "own card";
+/// How many numbers are tried before giving up. There are a thousand million for each issuer identification number.
+const DRAWS: usize = 8;
 
 /// A card of another bank that a customer wants to link.
 #[derive(Debug, Clone)]
@@ -35,6 +44,29 @@ pub struct NewCard {
     /// Whether it takes the place of the holder's default.
     pub is_default: bool,
     /// What may be taken from it.
+    pub limits: CardLimits,
+}
+
+/// A card of the bank's own that a customer wants.
+#[derive(Debug, Clone)]
+pub struct WantedCard {
+    /// Whether it is something to hold.
+    pub form: CardForm,
+    /// The issuer identification number: six digits.
+    pub bin: String,
+    /// The brand's code.
+    pub brand: String,
+    /// Until when it is good.
+    pub expiry: CardExpiry,
+    /// The name on it.
+    pub holder_name: Option<String>,
+    /// Where it is sent.
+    pub deliver_to: Option<DeliveryAddress>,
+    /// The day it should be there.
+    pub deliver_by: Date,
+    /// Whether it takes the place of the holder's default once it is active.
+    pub is_default: bool,
+    /// What may be spent with it.
     pub limits: CardLimits,
 }
 
@@ -83,6 +115,67 @@ pub async fn link(
         }
     };
     Ok(journal.submit(unit).await?)
+}
+
+/// Asks for a card of the bank's own that spends the money of `account`.
+///
+/// # Errors
+/// `CARD_NOT_OFFERED`, when the bank's issuer identification number is none.
+pub async fn request(
+    journal: &Journal,
+    keys: &Keys,
+    context: Context,
+    account: &Owned<Holding>,
+    wanted: WantedCard,
+) -> Result<Committed, CommandError> {
+    let (owner, sources) = (account.owner(), journal.sources());
+    let mut taken = None;
+    for _ in 0..DRAWS {
+        let id = CardId::mint(sources);
+        let number = CardNumber::issue(&wanted.bin, keys.card_serial(id));
+        let number = number.map_err(|_| CommandError::refused(CardError::NotIssued))?;
+        let request = CardCommand::Request(Box::new(Requested {
+            owner,
+            request_id: CardRequestId::mint(sources),
+            form: wanted.form,
+            linked_account: account.number.clone(),
+            bin: number.bin().to_owned(),
+            last_four: number.last_four().to_owned(),
+            brand: wanted.brand.clone(),
+            expiry: wanted.expiry,
+            holder_name: wanted.holder_name.clone().map(Personal::new),
+            deliver_to: wanted.deliver_to.clone().map(Personal::new),
+            deliver_by: wanted.deliver_by,
+            is_default: wanted.is_default,
+            limits: wanted.limits,
+        }));
+        let unit = Unit::new(context.clone()).create(id, request);
+        let unit = unit.claim(OWN_CARD, keys.own_card_token(&number), id, "CARD_EXISTS");
+        match journal.submit(unit).await.map_err(CommandError::from) {
+            Err(error) if error.code() == Some("CARD_EXISTS") => taken = Some(error),
+            answer => return answer,
+        }
+    }
+    Err(taken.unwrap_or_else(CommandError::unavailable))
+}
+
+/// Staff: a card of the bank's own is in its holder's hands, and can be used.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is pending; `CARD_EXPIRED`.
+pub async fn activate(
+    journal: &Journal,
+    context: Context,
+    id: CardId,
+    note: Option<String>,
+) -> Result<Committed, CommandError> {
+    let sources = journal.sources();
+    let (card, _) = journal.load::<Card>(&id.to_string()).await?;
+    let held = card.kept().ok_or_else(|| CommandError::refused(CardError::Unknown))?;
+    let told = format!("Your card {} can be used.", masked(&held.last_four));
+    let notice = notice(sources, Category::Security, "Card activated", told);
+    let unit = Unit::new(context).step(id, CardCommand::Activate { note, at: sources.clock.now() });
+    Ok(journal.submit(unit.step(held.owner, MessagesCommand::Post(Box::new(notice)))).await?)
 }
 
 /// Takes a card from its holder's cards.

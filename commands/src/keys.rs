@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bursar_domain::Entropy;
 use bursar_domain::cards::CardNumber;
-use bursar_domain::kernel::{EnrolmentId, SessionId, UserId, VerificationId};
+use bursar_domain::kernel::{CardId, EnrolmentId, SessionId, UserId, VerificationId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
@@ -59,6 +59,8 @@ impl MasterKey {
 pub struct Keys {
     /// Seed of the Ed25519 key that signs access tokens (RFC 8032).
     pub token_seed: Zeroizing<[u8; 32]>,
+    /// Seed of the Ed25519 key that signs checkpoints of the log.
+    pub checkpoint_seed: Zeroizing<[u8; 32]>,
     /// Secret input of argon2id, which a stolen database lacks.
     pub(crate) pepper: Zeroizing<[u8; 32]>,
     /// Seals the keys of the certificate authority.
@@ -67,6 +69,7 @@ pub struct Keys {
     idempotency: hmac::Key,
     lookup: hmac::Key,
     card: hmac::Key,
+    own_card: hmac::Key,
     code: hmac::Key,
     reset: hmac::Key,
     counter: hmac::Key,
@@ -101,12 +104,14 @@ impl Keys {
         let key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, expand(&prk, purpose).as_slice());
         Self {
             token_seed: expand(&prk, b"access token Ed25519"),
+            checkpoint_seed: expand(&prk, b"checkpoint Ed25519"),
             pepper: expand(&prk, b"password pepper"),
             authority: expand(&prk, b"certificate authority"),
             refresh: key(b"refresh token"),
             idempotency: key(b"idempotency"),
             lookup: key(b"email lookup"),
             card: key(b"card number"),
+            own_card: key(b"number of a card of the bank's own"),
             code: key(b"verification code"),
             reset: key(b"password reset token"),
             counter: key(b"counter"),
@@ -191,6 +196,21 @@ impl Keys {
         card.update(&[0]);
         card.update(number.digits().as_bytes());
         whole(&card.sign())
+    }
+
+    /// Stands for a number that the bank has given to one of its own cards, whosever it is.
+    #[must_use]
+    pub fn own_card_token(&self, number: &CardNumber) -> [u8; 32] {
+        whole(&hmac::sign(&self.own_card, number.digits().as_bytes()))
+    }
+
+    /// What the number of a card of the bank's own is made of: a pure function of the card, so that whoever makes the card can
+    /// be told the number and nobody needs to keep it.
+    #[must_use]
+    pub fn card_serial(&self, id: CardId) -> u64 {
+        let mut card = hmac::Context::with_key(&self.own_card);
+        card.update(id.to_string().as_bytes());
+        whole(&card.sign()).iter().take(8).fold(0, |serial, byte| serial << 8 | u64::from(*byte))
     }
 }
 

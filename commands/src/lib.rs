@@ -35,6 +35,7 @@ pub mod payments;
 pub mod pki;
 pub mod processes;
 pub mod products;
+pub mod proof;
 pub mod rails;
 pub mod recurrences;
 pub mod reference;

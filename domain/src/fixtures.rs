@@ -10,7 +10,9 @@ use std::path::PathBuf;
 
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
-use crate::cards::{Block, CardEvent, CardLimits, CardType, Charge, Linked};
+use crate::cards::{
+    self, Activated, Block, CardEvent, CardForm, CardLimits, CardType, Charge, DeliveryAddress, Linked,
+};
 use crate::codec::{self, Codec, Stored};
 use crate::compliance::{
     Address, AddressType, Changed, ComplianceEvent, Details, EmergencyContact, Employment, EmploymentType,
@@ -315,6 +317,31 @@ fn card() -> Linked {
     }
 }
 
+fn own_card() -> cards::Requested {
+    let address = DeliveryAddress {
+        street_address: "12 Broad Street".into(),
+        city: "Lagos".into(),
+        state: Some("NG-LA".into()),
+        postal_code: Some("101241".into()),
+        country: "NG".into(),
+    };
+    cards::Requested {
+        owner: user(),
+        request_id: "crq_0192f0c1a0007000800000000000000a".parse().unwrap(),
+        form: CardForm::Physical,
+        linked_account: "1000000008".into(),
+        bin: "506100".into(),
+        last_four: "1234".into(),
+        brand: "VERVE".into(),
+        expiry: "12/30".parse().unwrap(),
+        holder_name: Some(Personal::new("ADA OKAFOR".into())),
+        deliver_to: Some(Personal::new(address)),
+        deliver_by: jiff::civil::date(2026, 7, 8),
+        is_default: true,
+        limits: card().limits,
+    }
+}
+
 fn block() -> Block {
     Block { owner: user(), reason: Some("STOLEN".into()), until: Some(at()), is_final: true }
 }
@@ -422,6 +449,13 @@ fn samples() -> Vec<Event> {
         DisputeEvent::Lost { note: Some("Paid with their PIN".into()) }.into(),
         DisputeEvent::Withdrawn { reason: Some("It was my brother".into()) }.into(),
         CardEvent::Linked(Box::new(card())).into(),
+        CardEvent::Requested(Box::new(own_card())).into(),
+        CardEvent::Activated(Activated {
+            owner: user(),
+            note: Some("Fetched at the till".into()),
+            is_default: true,
+        })
+        .into(),
         CardEvent::Charged(charge()).into(),
         CardEvent::ChargeReturned(charge()).into(),
         CardEvent::Blocked(block()).into(),

@@ -1,8 +1,8 @@
 //! Cards that customers have.
 
-use bursar_domain::cards::{CardEvent, CardExpiry, CardStatus, CardType, Linked};
+use bursar_domain::cards::{CardEvent, CardExpiry, CardForm, CardStatus, CardType, Linked, Requested};
 use bursar_domain::kernel::{CardId, UserId};
-use bursar_domain::{Currency, Event, Kind, Personal, Position, Recorded};
+use bursar_domain::{AccountNumber, Currency, Event, Kind, Personal, Position, Recorded};
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,10 @@ pub struct CardRow {
     pub expiry: CardExpiry,
     /// From when on it is not.
     pub expires_at: Timestamp,
+    /// Whether it is something to hold; none for a card of another bank.
+    pub form: Option<CardForm>,
+    /// The account whose money it spends; none for a card of another bank.
+    pub linked_account: Option<AccountNumber>,
     /// The name on it.
     pub holder_name: Option<String>,
     /// Who issued it.
@@ -48,7 +52,7 @@ pub struct CardRow {
     pub monthly_limit: i64,
     /// When money was last taken from it.
     pub last_transaction_at: Option<Timestamp>,
-    /// When it was linked.
+    /// When it was linked, or asked for.
     pub linked_at: Timestamp,
     /// Events so far.
     pub version: i64,
@@ -68,9 +72,37 @@ impl CardRow {
             status: CardStatus::Active,
             expiry: card.expiry,
             expires_at: card.expiry.ends_at(),
+            form: None,
+            linked_account: None,
             holder_name: card.holder_name.as_ref().map(Personal::or_erased).map(str::to_owned),
             issuing_bank: card.issuing_bank.clone(),
             is_default: card.is_default,
+            currency: card.limits.currency,
+            daily_limit: card.limits.daily,
+            monthly_limit: card.limits.monthly,
+            last_transaction_at: None,
+            linked_at: event.recorded_at,
+            version: event.sequence,
+            last_position: event.position,
+        }
+    }
+
+    fn requested(event: &Recorded, card_id: CardId, card: &Requested) -> Self {
+        Self {
+            card_id,
+            owner: card.owner,
+            bin: card.bin.clone(),
+            last_four: card.last_four.clone(),
+            brand: card.brand.clone(),
+            card_type: CardType::Debit,
+            status: CardStatus::Pending,
+            expiry: card.expiry,
+            expires_at: card.expiry.ends_at(),
+            form: Some(card.form),
+            linked_account: Some(card.linked_account.clone()),
+            holder_name: card.holder_name.as_ref().map(Personal::or_erased).map(str::to_owned),
+            issuing_bank: None,
+            is_default: false,
             currency: card.limits.currency,
             daily_limit: card.limits.daily,
             monthly_limit: card.limits.monthly,
@@ -158,6 +190,15 @@ pub struct Cards {
 }
 
 impl Cards {
+    /// There is one default: the card that was last made it.
+    fn make_way(&mut self, event: &Recorded, owner: UserId) {
+        let made_way = |row: &mut CardRow| {
+            row.is_default = false;
+            row.last_position = event.position;
+        };
+        self.rows.change(&owner, |row| row.is_default, made_way);
+    }
+
     fn change(&mut self, event: &Recorded, owner: UserId, card_id: CardId, change: impl FnMut(&mut CardRow)) {
         let mut change = change;
         self.rows.change(
@@ -201,14 +242,19 @@ impl ReadModel for Cards {
         match what {
             CardEvent::Linked(card) => {
                 if card.is_default {
-                    // There is one default: the card that was last made it.
-                    let made_way = |row: &mut CardRow| {
-                        row.is_default = false;
-                        row.last_position = event.position;
-                    };
-                    self.rows.change(&owner, |row| row.is_default, made_way);
+                    self.make_way(event, owner);
                 }
                 self.rows.insert(CardRow::linked(event, card_id, card));
+            }
+            CardEvent::Requested(card) => self.rows.insert(CardRow::requested(event, card_id, card)),
+            CardEvent::Activated(activated) => {
+                if activated.is_default {
+                    self.make_way(event, owner);
+                }
+                self.change(event, owner, card_id, |row| {
+                    row.status = CardStatus::Active;
+                    row.is_default = activated.is_default;
+                });
             }
             CardEvent::Charged(_) => {
                 let at = event.recorded_at;

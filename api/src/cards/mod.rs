@@ -2,6 +2,7 @@
 
 mod fields;
 mod hotlist;
+mod own;
 mod views;
 
 use axum::extract::State;
@@ -33,6 +34,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(read_card, remove_card))
         .routes(routes!(link_card))
         .routes(routes!(hotlist::hotlist_card))
+        .routes(routes!(own::request_card))
+        .routes(routes!(own::activate_card))
 }
 
 /// The read model behind these pages.
@@ -108,7 +111,11 @@ async fn read_card(
     app.fresh(&caller, &wants, &[MODEL]).await?;
     let row = owned(&app.pool, caller.user(), id).await?.ok_or_else(|| Problem::not_found("card"))?;
     let (version, now) = (row.version, app.journal.sources().clock.now());
-    Ok(Answer::ok(CardDetails::of(row, now)).tagged(version, wants.none_match))
+    let account = own::account(&app, &caller, &wants, &row).await?;
+    // What is on the account changes without the card.
+    let none_match = wants.none_match.filter(|_| account.is_none());
+    let details = CardDetails::of(row, account, &app.config.bank.name, now);
+    Ok(Answer::ok(details).tagged(version, none_match))
 }
 
 /// Links a card of another bank, to bring money from it. Its number and security code are not kept.

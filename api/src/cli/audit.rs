@@ -1,10 +1,13 @@
 //! `bursar audit ...`: for people who trust the log and nothing else.
 
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bursar_commands::audit::{self, Report};
+use bursar_commands::audit::{self, Report, Trusted, Verified};
 use bursar_commands::journal::StoreError;
+use bursar_commands::keys::hex;
+use bursar_commands::proof::note::{Signer, Verifier, split};
 use bursar_domain::codec::Codec;
 use clap::Subcommand;
 
@@ -16,6 +19,25 @@ use crate::database::Database;
 pub(super) enum Command {
     /// Rebuild every aggregate and every balance from the log and compare
     Replay,
+    /// Write the log and its proof into a directory that can be checked without the bank
+    Export {
+        /// The directory; an export that is there already goes on where it was
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+    },
+    /// Check an exported directory: no server, no database, no network
+    Verify {
+        /// The directory
+        dir: PathBuf,
+        /// The bank's public key, as somebody else has kept it [default: the directory's own]
+        #[arg(long, value_name = "KEY")]
+        key: Option<Verifier>,
+        /// A file of checkpoints that was kept outside the bank
+        #[arg(long, value_name = "FILE")]
+        checkpoints: Option<PathBuf>,
+    },
+    /// Print the public key that checks checkpoints
+    Key,
     /// Print events as JSON lines
     Events {
         /// Start after this position
@@ -28,9 +50,25 @@ pub(super) enum Command {
 }
 
 pub(super) async fn run(config: &Config, command: Command) -> Outcome {
+    if let Command::Verify { dir, key, checkpoints } = command {
+        return verify(&dir, key, checkpoints.as_deref());
+    }
     let database = Database::open_existing(config).await?;
-    let outcome = match command {
-        Command::Replay => replay(&database).await,
+    let outcome = on(config, &database, command).await;
+    database.close().await;
+    outcome
+}
+
+async fn on(config: &Config, database: &Database, command: Command) -> Outcome {
+    match command {
+        // Needs no database, and never gets one.
+        Command::Verify { dir, key, checkpoints } => verify(&dir, key, checkpoints.as_deref()),
+        Command::Export { to } => export(config, database, &to).await,
+        Command::Key => {
+            println!("{}", signer(config, database).await?.verifier());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Replay => replay(database).await,
         Command::Events { after, limit } => {
             let mut out = std::io::BufWriter::new(std::io::stdout());
             match audit::write_events(&database.pool, after, limit, &mut out).await {
@@ -41,9 +79,67 @@ pub(super) async fn run(config: &Config, command: Command) -> Outcome {
                 other => Ok(other.map(|()| ExitCode::SUCCESS)?),
             }
         }
+    }
+}
+
+/// Who vouches for the log.
+async fn signer(
+    config: &Config,
+    database: &Database,
+) -> Result<Signer, Box<dyn std::error::Error + Send + Sync>> {
+    let (sources, _) = crate::sources::system();
+    let secrets = crate::wiring::secrets(config, &database.pool, &sources).await?;
+    Ok(Signer::new(&config.audit.origin, &secrets.keys.checkpoint_seed)?)
+}
+
+async fn export(config: &Config, database: &Database, to: &Path) -> Outcome {
+    let signer = signer(config, database).await?;
+    let mut bar = Bar::new("export");
+    let mut progress = |done: i64, total: i64| bar.at(done.unsigned_abs(), total.unsigned_abs());
+    let exported = audit::export(&database.pool, signer.verifier(), to, &mut progress).await?;
+    let took = bar.finish();
+    println!(
+        "exported: {} events, {} checkpoints in {:.1} s",
+        exported.events,
+        exported.checkpoints,
+        took.as_secs_f64()
+    );
+    if exported.unsealed > 0 {
+        println!("{} newer events are not sealed yet and not exported", exported.unsealed);
+    }
+    println!("key: {}", signer.verifier());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(dir: &Path, key: Option<Verifier>, checkpoints: Option<&Path>) -> Outcome {
+    let notes = match checkpoints {
+        Some(path) => split(&std::fs::read_to_string(path)?),
+        None => Vec::new(),
     };
-    database.close().await;
-    outcome
+    let own = key.is_none();
+    let mut bar = Bar::new("verify");
+    let mut progress = |done: i64, total: i64| bar.at(done.unsigned_abs(), total.unsigned_abs());
+    let Verified { report, key, checkpoints, outside, root } =
+        audit::verify(dir, &Trusted { key, notes }, &mut progress)?;
+    let took = bar.finish();
+    print(&report);
+    if let Some(difference) = &report.difference {
+        println!("DIFFERENT at {difference}");
+        return Ok(ExitCode::FAILURE);
+    }
+    println!(
+        "verified: {} events, {} aggregates, {} ledger accounts, {checkpoints} checkpoints ({outside} from outside) in {:.1} s",
+        report.events,
+        report.aggregates,
+        report.accounts,
+        took.as_secs_f64()
+    );
+    println!("root: {}", hex(&root));
+    println!(
+        "key: {key}{}",
+        if own { " (the directory's own: compare it with one kept elsewhere)" } else { "" }
+    );
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn replay(database: &Database) -> Outcome {

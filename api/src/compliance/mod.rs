@@ -5,7 +5,7 @@
 mod address;
 mod emergency_contact;
 mod employment;
-mod fields;
+pub(crate) mod fields;
 mod kin;
 mod staff;
 mod views;

@@ -200,7 +200,8 @@ section! {
 }
 
 section! {
-    /// Cards of other banks that customers bring money from. A card keeps what was set when it was linked.
+    /// Cards of other banks that customers bring money from, and the bank's own. A card keeps what was set when it was linked
+    /// or asked for.
     CardsSection {
         /// The currency they are charged in, ISO 4217.
         currency: Currency = Currency::NGN,
@@ -208,6 +209,13 @@ section! {
         daily_limit: i64 = 20_000_000,
         /// What may be taken from one a UTC month, minor units.
         monthly_limit: i64 = 200_000_000,
+        /// Issuer identification numbers of the bank's own cards, six digits each, the usual one first; they say which
+        /// brands there are. The default is for the sandbox.
+        issued: Vec<String> = vec!["506198".to_owned()],
+        /// Months that one of the bank's own cards is good, besides the month it is asked for in.
+        validity_months: u16 = 36,
+        /// Days that one is on its way.
+        delivery_days: u16 = 7,
     }
 }
 
@@ -311,6 +319,20 @@ section! {
 }
 
 section! {
+    /// The proof of the log: what was written is sealed in a tree, and each of its roots is signed.
+    Audit {
+        /// The name of the log, which its checkpoints bear: an address of the bank's without a scheme.
+        origin: String = "localhost/bursar".to_owned(),
+        /// Milliseconds between two checkpoints while the log grows; 0 to leave sealing to other servers.
+        seal_millis: u64 = 1000,
+        /// The file that checkpoints are appended to; none for checkpoints.txt in data_dir. It belongs on another disk.
+        checkpoint_file: Option<PathBuf> = None,
+        /// An address that checkpoints are posted to, as text; none to post none.
+        checkpoint_url: Option<String> = None,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -341,6 +363,7 @@ pub struct Config {
     pub limits: Limits,
     pub journal: JournalSection,
     pub projections: Projections,
+    pub audit: Audit,
     pub rails: Rails,
     pub cards: CardsSection,
     pub devices: DevicesSection,
@@ -365,6 +388,7 @@ impl Default for Config {
             limits: Limits::default(),
             journal: JournalSection::default(),
             projections: Projections::default(),
+            audit: Audit::default(),
             rails: Rails::default(),
             cards: CardsSection::default(),
             devices: DevicesSection::default(),
@@ -399,6 +423,7 @@ impl Config {
         ("limits", Limits::DOCS),
         ("journal", JournalSection::DOCS),
         ("projections", Projections::DOCS),
+        ("audit", Audit::DOCS),
         ("rails", Rails::DOCS),
         ("cards", CardsSection::DOCS),
         ("devices", DevicesSection::DOCS),

@@ -36,7 +36,8 @@ pub use people::{FileContent, Language, TimeZoneName};
 pub use query::{Param, Params, Queried, Query, Search};
 pub use range::{DateRange, day_after, midnight};
 pub use values::{
-    Code, Color, DayNumber, Email, Ignored, Minor, Nothing, OneOf, Pem, Phone, Secret, Text, Title, Whole,
+    Code, Color, DayNumber, Email, Ignored, LogPosition, Minor, Nothing, OneOf, Pem, Phone, Secret, Text,
+    Title, Whole,
 };
 pub use write::{Submission, Write};
 

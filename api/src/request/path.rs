@@ -16,6 +16,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use super::fields::Field;
 use super::names::{BillerId, BillingRef, CountryCode, DeviceName, ProductId, StateCode};
 use super::schema;
+use super::values::LogPosition;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -90,6 +91,7 @@ segments! {
     GuarantorId: "guarantorId" = "guarantor",
     LoanId: "loanId" = "loan",
     MandateId: "mandateId" = "mandate",
+    LogPosition: "position" = "event",
     MessageId: "messageId" = "message",
     ProductId: "productId" = "product",
     RecordId: "recordId" = "record",

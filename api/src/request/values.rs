@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bursar_domain::Amount;
-use bursar_domain::kernel::{Spelled, utc_date};
+use bursar_domain::kernel::{IdError, Spelled, utc_date};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -285,6 +285,40 @@ impl Field for Minor {
 
     fn schema() -> Schema {
         schema::whole(0, Some(Amount::MAX))
+    }
+}
+
+/// A place in the log: 1 is the first event's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogPosition(pub i64);
+
+impl FromStr for LogPosition {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        // One spelling a number.
+        let position =
+            text.parse().ok().filter(|position: &i64| *position >= 1 && position.to_string() == text);
+        position.map(Self).ok_or(IdError)
+    }
+}
+
+impl Field for LogPosition {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let position = integer(&value)?;
+        if position >= 1 {
+            Ok(Self(position))
+        } else {
+            Err(fault("OUT_OF_RANGE", "expected a whole number from 1"))
+        }
+    }
+
+    fn from_text(text: String) -> Result<Self, Faults> {
+        Self::read(number(&text))
+    }
+
+    fn schema() -> Schema {
+        schema::whole(1, None)
     }
 }
 

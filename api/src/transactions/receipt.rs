@@ -25,6 +25,7 @@ use super::read::transaction;
 use super::views::Sided;
 use crate::answer::{Answer, Streamed};
 use crate::app::App;
+use crate::audit::{InclusionProof, inclusion};
 use crate::auth::{Allowed, ReadAccount};
 use crate::openapi::{ChoiceProblems, ReadHeaders, ReadProblems};
 use crate::problem::Problem;
@@ -65,6 +66,8 @@ pub struct Receipt {
     reversed_by: Option<String>,
     /// Where the bank's log holds it.
     log_position: i64,
+    /// Proof that the log holds it there: a checkpoint signed by the bank, and the way to it. Null for about a second.
+    proof: Option<InclusionProof>,
 }
 
 /// One side of a receipt.
@@ -114,6 +117,8 @@ pub(super) async fn read_receipt(
     let (version, currency) = (row.version, row.currency);
     let receipt = receipt(&app, row, caller.user()).await?;
     match format {
+        // It will say more as soon as the log is sealed.
+        Format::Json if receipt.proof.is_none() => Ok(Answer::ok(receipt).chosen().into_response()),
         Format::Json => Ok(Answer::ok(receipt).tagged(version, wants.none_match).chosen().into_response()),
         Format::Html => page(&receipt, currency, version, wants.none_match),
     }
@@ -157,6 +162,7 @@ async fn receipt(app: &App, row: Transaction, reader: UserId) -> Result<Receipt,
         original_transaction_id: row.undoes.map(|id| id.to_string()),
         reversed_by: row.reversed_by.map(|id| id.to_string()),
         log_position: row.position,
+        proof: inclusion(app, row.position).await?,
     })
 }
 

@@ -7,18 +7,24 @@
 //! 3. every aggregate rebuilt through postgres-es, which shares no code with our reader, against ours.
 //!
 //! The first difference ends it, with the position it shows at.
+//!
+//! [`export`] writes the log and its proof into a directory, and [`verify`] checks that without the bank.
 
+mod bundle;
 mod independent;
 mod lines;
 mod replay;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use bursar_domain::{Currency, Position};
 
+pub use bundle::{BundleError, Exported, export};
 pub use lines::write_events;
 pub use replay::replay;
+pub use verify::{Trusted, Verified, verify};
 
 /// What an audit has found.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +59,12 @@ impl fmt::Display for Difference {
         let Self { position, subject, expected, found } = self;
         write!(f, "position {position}: {subject}: expected {expected}, found {found}")
     }
+}
+
+/// So many events as a position.
+fn position_of(size: u64) -> Position {
+    // A log has fewer than 2^63 events.
+    Position::try_from(size).unwrap_or(Position::MAX)
 }
 
 /// The line of the trial balance that adds up all customers.

@@ -76,7 +76,7 @@ pub(super) struct Folded {
 
 /// The bank as rebuilt so far.
 #[derive(Default)]
-struct Rebuilt {
+pub(super) struct Rebuilt {
     streams: HashMap<StreamId, Folded>,
     book: Accounts,
     last: Option<(Position, Timestamp)>,
@@ -96,6 +96,16 @@ impl Book for Accounts {
 }
 
 impl Rebuilt {
+    /// How many ledger accounts there are.
+    pub(super) fn accounts(&self) -> usize {
+        self.book.0.len()
+    }
+
+    /// How many aggregates there are.
+    pub(super) fn aggregates(&self) -> usize {
+        self.streams.len()
+    }
+
     fn take(&mut self, events: &[Recorded], after: Position, through: Position) -> Result<(), Difference> {
         let mut expected = after;
         for recorded in events {
@@ -106,7 +116,8 @@ impl Rebuilt {
         check(expected + 1, "the log", through, expected)
     }
 
-    fn take_one(&mut self, recorded: &Recorded) -> Result<(), Difference> {
+    /// The next event: it follows the one before, and the ledger accepts it and arrives where it says.
+    pub(super) fn take_one(&mut self, recorded: &Recorded) -> Result<(), Difference> {
         let Recorded { position, stream, sequence, recorded_at, .. } = recorded;
         if let Some((_, before)) = self.last
             && *recorded_at < before
@@ -187,7 +198,7 @@ impl Rebuilt {
     }
 
     /// The trial balance: each of the bank's own accounts, and all customers as one line.
-    fn balance(&self, report: &mut Report) {
+    pub(super) fn balance(&self, report: &mut Report) {
         for (number, (account, _)) in &self.book.0 {
             let line = if account.owner.is_some() { CUSTOMERS } else { number.as_str() };
             let lines = report.trial_balance.entry(account.currency).or_default();

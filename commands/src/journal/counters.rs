@@ -102,7 +102,8 @@ pub struct Slowing {
 }
 
 /// Counts a guess, unless it comes too soon: then answers when it may come. The guess is counted under `own` and then under
-/// `all`, each with its own pace.
+/// `all`, each with its own pace. Guesses made at once may be counted in another order than their times: one that needs
+/// no delay is open at any time, not from the last one on.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -114,16 +115,16 @@ pub async fn guess(
 ) -> Result<Result<(), i64>, StoreError> {
     let row = sqlx::query!(
         r#"WITH own AS (
-               INSERT INTO guesses AS g (key, failed, last_at, opens_at) VALUES ($1, 1, $3, $3)
+               INSERT INTO guesses AS g (key, failed, last_at, opens_at) VALUES ($1, 1, $3, 0)
                ON CONFLICT (key) DO UPDATE SET (failed, last_at, opens_at) = (
-                   SELECT n, $3, CASE WHEN n < $4 THEN $3 ELSE $3 + least($6::bigint, $5::bigint << least(n - $4, 16)) END
+                   SELECT n, $3, CASE WHEN n < $4 THEN 0 ELSE $3 + least($6::bigint, $5::bigint << least(n - $4, 16)) END
                      FROM (SELECT CASE WHEN g.last_at <= $3 - $7 THEN 1 ELSE g.failed + 1 END) AS counted (n))
                 WHERE g.opens_at <= $3
                RETURNING g.key
            ), everybody AS (
-               INSERT INTO guesses AS g (key, failed, last_at, opens_at) SELECT $2, 1, $3, $3 FROM own
+               INSERT INTO guesses AS g (key, failed, last_at, opens_at) SELECT $2, 1, $3, 0 FROM own
                ON CONFLICT (key) DO UPDATE SET (failed, last_at, opens_at) = (
-                   SELECT n, $3, CASE WHEN n < $8 THEN $3 ELSE $3 + least($10::bigint, $9::bigint << least(n - $8, 16)) END
+                   SELECT n, $3, CASE WHEN n < $8 THEN 0 ELSE $3 + least($10::bigint, $9::bigint << least(n - $8, 16)) END
                      FROM (SELECT CASE WHEN g.last_at <= $3 - $11 THEN 1 ELSE g.failed + 1 END) AS counted (n))
                 WHERE g.opens_at <= $3
                RETURNING g.key
@@ -164,7 +165,7 @@ pub async fn forgive(pool: &PgPool, keys: [CounterKey; 2]) -> Result<(), StoreEr
 pub async fn unguess(pool: &PgPool, keys: [CounterKey; 2]) -> Result<(), StoreError> {
     let keys = keys.each_ref().map(CounterKey::as_slice);
     sqlx::query!(
-        "UPDATE guesses SET failed = failed - 1, opens_at = last_at WHERE key = ANY($1) AND failed > 0",
+        "UPDATE guesses SET failed = failed - 1, opens_at = 0 WHERE key = ANY($1) AND failed > 0",
         &keys as &[&[u8]]
     )
     .execute(pool)

@@ -34,6 +34,7 @@ mod claimed;
 mod columns;
 pub mod counters;
 mod event_store;
+pub(crate) mod lines;
 mod lookup;
 mod plan;
 pub(crate) mod read;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Linked;
+use super::{Linked, Requested};
 use crate::kernel::{Amount, Currency, TransactionId};
 
 /// Commands to a card.
@@ -12,6 +12,15 @@ pub enum CardCommand {
     Link {
         /// The card.
         card: Box<Linked>,
+        /// Now.
+        at: Timestamp,
+    },
+    /// Ask for a card of the bank's own.
+    Request(Box<Requested>),
+    /// Staff: it is in its holder's hands.
+    Activate {
+        /// How they know.
+        note: Option<String>,
         /// Now.
         at: Timestamp,
     },

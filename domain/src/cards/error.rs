@@ -19,6 +19,17 @@ crate::rejections! {
         }: Conflict "INVALID_STATE" = "the card is {status}",
         /// Nobody issues numbers that begin like this one.
         UnknownBrand: Unprocessable "CARD_NOT_SUPPORTED" = "cards of this kind are not supported",
+        /// The bank issues no cards of this brand.
+        NotIssued: Unprocessable "CARD_NOT_OFFERED" = "the bank issues no cards of this brand",
+        /// It spends an account here already.
+        Own: Unprocessable "OWN_CARD" = "the card spends the money of an account here: transfer from that one",
+        /// More than the bank lets anybody spend.
+        LimitTooHigh {
+            /// Which limit, by its field name.
+            limit: &'static str => "limit",
+            /// The most it can be.
+            allowed: i64 => "allowed",
+        }: Unprocessable "LIMIT_TOO_HIGH" = "{limit} is at most {allowed} (minor units)",
         /// Its last month is over.
         Expired {
             /// That month.

@@ -5,8 +5,9 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::CardExpiry;
+use crate::AccountNumber;
 use crate::aggregate::{AggregateEvent, Due, When, names};
-use crate::kernel::{Amount, Currency, Personal, TransactionId, UserId};
+use crate::kernel::{Amount, CardRequestId, Currency, Personal, TransactionId, UserId};
 
 /// The task of ending a block that was for a while.
 pub const END_BLOCK: &str = "card.end_block";
@@ -17,6 +18,10 @@ pub const END_BLOCK: &str = "card.end_block";
 pub enum CardEvent {
     /// A card of another bank is linked.
     Linked(Box<Linked>),
+    /// A card of the bank's own is wanted.
+    Requested(Box<Requested>),
+    /// It is in its holder's hands.
+    Activated(Activated),
     /// Money was taken from it.
     Charged(Charge),
     /// Money that was taken did not arrive: the limits count it no more.
@@ -63,6 +68,77 @@ pub struct Linked {
     pub is_default: bool,
     /// What may be taken from it.
     pub limits: CardLimits,
+}
+
+/// A card of the bank's own. Its number is made anew from the bank's key and the card's id when the card is made; it is not in
+/// here, and there is no security code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requested {
+    /// Whose it is.
+    pub owner: UserId,
+    /// The request.
+    pub request_id: CardRequestId,
+    /// Whether it is something to hold.
+    pub form: CardForm,
+    /// The account whose money it spends.
+    pub linked_account: AccountNumber,
+    /// The number's first six digits.
+    pub bin: String,
+    /// The number's last four digits.
+    pub last_four: String,
+    /// The brand's code.
+    pub brand: String,
+    /// Until when it is good.
+    pub expiry: CardExpiry,
+    /// The name on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder_name: Option<Personal<String>>,
+    /// Where it is sent; none for one that is nothing to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deliver_to: Option<Personal<DeliveryAddress>>,
+    /// The day it should be there.
+    pub deliver_by: Date,
+    /// Whether it takes the place of the holder's default once it is active.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_default: bool,
+    /// What may be spent with it.
+    pub limits: CardLimits,
+}
+
+/// Where a card is sent.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryAddress {
+    /// House and street.
+    pub street_address: String,
+    /// The city or town.
+    pub city: String,
+    /// The state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The postal code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postal_code: Option<String>,
+    /// The country, ISO 3166-1 alpha-2.
+    pub country: String,
+}
+
+impl std::fmt::Debug for DeliveryAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[address]")
+    }
+}
+
+/// That a card of the bank's own can be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activated {
+    /// Whose it is.
+    pub owner: UserId,
+    /// How staff know that its holder has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Whether it takes the place of the holder's default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_default: bool,
 }
 
 /// That, and why, no money can be taken from a card.
@@ -120,8 +196,20 @@ crate::spelled! {
 }
 
 crate::spelled! {
+    /// Whether a card of the bank's own is something to hold.
+    pub enum CardForm {
+        /// It is, and is sent.
+        Physical = "PHYSICAL",
+        /// It is a number.
+        Virtual = "VIRTUAL",
+    }
+}
+
+crate::spelled! {
     /// Whether a card can be used.
     pub enum CardStatus {
+        /// It is on its way to its holder.
+        Pending = "PENDING",
         /// It can.
         Active = "ACTIVE",
         /// Its holder does not want it to be.
@@ -137,6 +225,8 @@ impl CardEvent {
     pub const fn owner(&self) -> UserId {
         match self {
             Self::Linked(card) => card.owner,
+            Self::Requested(card) => card.owner,
+            Self::Activated(activated) => activated.owner,
             Self::Charged(charge) | Self::ChargeReturned(charge) => charge.owner,
             Self::Blocked(block) => block.owner,
             Self::Unblocked { owner } | Self::Removed { owner } => *owner,
@@ -147,6 +237,8 @@ impl CardEvent {
 impl AggregateEvent for CardEvent {
     names! {
         Linked = "card.linked",
+        Requested = "card.requested",
+        Activated = "card.activated",
         Charged = "card.charged",
         ChargeReturned = "card.charge_returned",
         Blocked = "card.blocked",
@@ -165,7 +257,11 @@ impl AggregateEvent for CardEvent {
             Self::Blocked(Block { until: None, .. }) | Self::Unblocked { .. } | Self::Removed { .. } => {
                 due(When::Never)
             }
-            Self::Linked(_) | Self::Charged(_) | Self::ChargeReturned(_) => Vec::new(),
+            Self::Linked(_)
+            | Self::Requested(_)
+            | Self::Activated(_)
+            | Self::Charged(_)
+            | Self::ChargeReturned(_) => Vec::new(),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Cards: those of other banks that customers link to bring money from.
+//! Cards: those of other banks that customers link to bring money from, and those that the bank gives them.
 //!
 //! ```text
+//!   Absent --request--> Pending --activate (staff)--> Active
 //!   Absent --link--> Active --block--> Blocked --unblock, or its time is over--> Active
-//!   Active, Blocked --remove--> Removed --link--> Active
+//!   Pending, Active, Blocked --remove--> Removed --link--> Active
 //! ```
 //!
 //! A card that was reported lost or stolen stays blocked, and does not come back once it is removed.
@@ -21,9 +22,13 @@ use serde::{Deserialize, Serialize};
 
 pub use command::CardCommand;
 pub use error::CardError;
-pub use event::{Block, CardEvent, CardLimits, CardStatus, CardType, Charge, END_BLOCK, Linked};
+pub use event::{
+    Activated, Block, CardEvent, CardForm, CardLimits, CardStatus, CardType, Charge, DeliveryAddress,
+    END_BLOCK, Linked, Requested,
+};
 pub use number::{CardExpiry, CardNumber, MalformedCardNumber, MalformedExpiry, masked};
 
+use crate::AccountNumber;
 use crate::aggregate::Aggregate;
 use crate::kernel::{Amount, Currency, TransactionId, UserId, utc_date};
 use crate::ledger::{Spent, Uncounted};
@@ -31,9 +36,16 @@ use crate::ledger::{Spent, Uncounted};
 /// A card, by its id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Card {
-    /// Not linked yet.
+    /// Not there yet.
     #[default]
     Absent,
+    /// On its way to its holder.
+    Pending {
+        /// The card.
+        held: Held,
+        /// Whether it takes the place of the holder's default once it is active.
+        is_default: bool,
+    },
     /// Money can be taken from it.
     Active(Held),
     /// No money can be taken from it.
@@ -62,6 +74,8 @@ pub struct Held {
     pub spent: Spent,
     /// Whether it was reported lost or stolen.
     pub is_reported: bool,
+    /// The account whose money it spends; none for a card of another bank.
+    pub linked_account: Option<AccountNumber>,
 }
 
 /// Reasons to block a card for good.
@@ -78,7 +92,10 @@ impl Card {
     const fn held(&self) -> Option<&Held> {
         match self {
             Self::Absent => None,
-            Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held) => Some(held),
+            Self::Pending { held, .. }
+            | Self::Active(held)
+            | Self::Blocked { held, .. }
+            | Self::Removed(held) => Some(held),
         }
     }
 
@@ -87,13 +104,14 @@ impl Card {
     pub const fn kept(&self) -> Option<&Held> {
         match self {
             Self::Absent | Self::Removed(_) => None,
-            Self::Active(held) | Self::Blocked { held, .. } => Some(held),
+            Self::Pending { held, .. } | Self::Active(held) | Self::Blocked { held, .. } => Some(held),
         }
     }
 
     const fn refuse(&self) -> CardError {
         match self {
             Self::Absent | Self::Removed(_) => CardError::Unknown,
+            Self::Pending { .. } => CardError::InvalidState { status: CardStatus::Pending },
             Self::Active(_) => CardError::InvalidState { status: CardStatus::Active },
             Self::Blocked { .. } => CardError::InvalidState { status: CardStatus::Blocked },
         }
@@ -102,14 +120,20 @@ impl Card {
     fn into_held(self) -> Option<Held> {
         match self {
             Self::Absent => None,
-            Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held) => Some(held),
+            Self::Pending { held, .. }
+            | Self::Active(held)
+            | Self::Blocked { held, .. }
+            | Self::Removed(held) => Some(held),
         }
     }
 
     fn with(mut self, change: impl FnOnce(&mut Held)) -> Self {
         match &mut self {
             Self::Absent => {}
-            Self::Active(held) | Self::Blocked { held, .. } | Self::Removed(held) => change(held),
+            Self::Pending { held, .. }
+            | Self::Active(held)
+            | Self::Blocked { held, .. }
+            | Self::Removed(held) => change(held),
         }
         self
     }
@@ -124,6 +148,9 @@ impl Held {
         currency: Currency,
     ) -> Result<CardEvent, CardError> {
         let at = transaction_id.minted_at();
+        if self.linked_account.is_some() {
+            return Err(CardError::Own);
+        }
         check_expiry(self.expiry, at)?;
         let limits = self.limits;
         if currency != limits.currency {
@@ -190,7 +217,16 @@ impl Aggregate for Card {
                 check_expiry(card.expiry, at)?;
                 Ok(vec![CardEvent::Linked(card)])
             }
-            (Self::Active(_) | Self::Blocked { .. }, CardCommand::Link { .. }) => Err(CardError::Exists),
+            (Self::Pending { .. } | Self::Active(_) | Self::Blocked { .. }, CardCommand::Link { .. })
+            | (
+                Self::Pending { .. } | Self::Active(_) | Self::Blocked { .. } | Self::Removed(_),
+                CardCommand::Request(_),
+            ) => Err(CardError::Exists),
+            (Self::Absent, CardCommand::Request(card)) => Ok(vec![CardEvent::Requested(card)]),
+            (Self::Pending { held, is_default }, CardCommand::Activate { note, at }) => {
+                check_expiry(held.expiry, at)?;
+                Ok(vec![CardEvent::Activated(Activated { owner: held.owner, note, is_default: *is_default })])
+            }
             (Self::Active(held), CardCommand::Charge { transaction_id, amount, currency }) => {
                 Ok(vec![held.charge(transaction_id, amount, currency)?])
             }
@@ -213,19 +249,28 @@ impl Aggregate for Card {
             }
             // Somebody was faster, or has blocked it anew.
             (_, CardCommand::EndBlock { .. }) => Ok(Vec::new()),
-            (Self::Active(held) | Self::Blocked { held, .. }, CardCommand::Remove) => {
-                Ok(vec![CardEvent::Removed { owner: held.owner }])
-            }
             (
-                Self::Absent | Self::Blocked { .. } | Self::Removed(_),
+                Self::Pending { held, .. } | Self::Active(held) | Self::Blocked { held, .. },
+                CardCommand::Remove,
+            ) => Ok(vec![CardEvent::Removed { owner: held.owner }]),
+            (
+                Self::Absent | Self::Pending { .. } | Self::Blocked { .. } | Self::Removed(_),
                 CardCommand::Charge { .. } | CardCommand::Block { .. },
             )
             | (
-                Self::Absent | Self::Active(_) | Self::Blocked { .. } | Self::Removed(_),
+                Self::Absent
+                | Self::Pending { .. }
+                | Self::Active(_)
+                | Self::Blocked { .. }
+                | Self::Removed(_),
                 CardCommand::Unblock,
             )
+            | (
+                Self::Absent | Self::Active(_) | Self::Blocked { .. } | Self::Removed(_),
+                CardCommand::Activate { .. },
+            )
             | (Self::Absent | Self::Removed(_), CardCommand::Remove)
-            | (Self::Absent, CardCommand::ReturnCharge { .. }) => Err(self.refuse()),
+            | (Self::Absent | Self::Pending { .. }, CardCommand::ReturnCharge { .. }) => Err(self.refuse()),
         }
     }
 
@@ -239,7 +284,21 @@ impl Aggregate for Card {
                 limits: card.limits,
                 spent: before.held().map(|held| held.spent).unwrap_or_default(),
                 is_reported: false,
+                linked_account: None,
             }),
+            CardEvent::Requested(card) => Self::Pending {
+                held: Held {
+                    owner: card.owner,
+                    last_four: card.last_four.clone(),
+                    expiry: card.expiry,
+                    limits: card.limits,
+                    spent: Spent::default(),
+                    is_reported: false,
+                    linked_account: Some(card.linked_account.clone()),
+                },
+                is_default: card.is_default,
+            },
+            CardEvent::Activated(_) => before.into_held().map_or(Self::Absent, Self::Active),
             CardEvent::Charged(charge) => before.with(|held| {
                 let (today, this_month) = (charge.spent_today, charge.spent_this_month);
                 held.spent = Spent { on: Some(charge.day), today, this_month };

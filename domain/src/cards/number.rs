@@ -25,6 +25,20 @@ pub struct CardNumber(String);
 pub struct MalformedCardNumber;
 
 impl CardNumber {
+    /// A number of the bank's own: sixteen digits, of which the first six are its issuer identification number `bin`, and the
+    /// nine after them the last nine of `serial`.
+    ///
+    /// # Errors
+    /// [`MalformedCardNumber`], when `bin` is not six digits.
+    pub fn issue(bin: &str, serial: u64) -> Result<Self, MalformedCardNumber> {
+        if bin.len() != BIN || !bin.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(MalformedCardNumber);
+        }
+        let body = format!("{bin}{:09}", serial % 1_000_000_000);
+        let check = luhn_check_digit(body.as_bytes());
+        Ok(Self(format!("{body}{check}")))
+    }
+
     /// All digits: only for what makes a token of them.
     #[must_use]
     pub fn digits(&self) -> &str {
@@ -85,6 +99,12 @@ pub struct CardExpiry {
 pub struct MalformedExpiry;
 
 impl CardExpiry {
+    /// The month in which `day` is.
+    #[must_use]
+    pub fn of(day: Date) -> Self {
+        Self { year: day.year(), month: day.month() }
+    }
+
     /// The first instant at which the card is no good any more, UTC.
     #[must_use]
     pub fn ends_at(self) -> Timestamp {

@@ -195,3 +195,78 @@ fn a_card_that_was_reported_lost_or_stolen_never_comes_back() {
         given::<Card>(&events).when(link("12/28", DAY)).then_refused("CARD_REPORTED");
     }
 }
+
+fn requested() -> Box<Requested> {
+    let card = linked("12/26");
+    Box::new(Requested {
+        owner: card.owner,
+        request_id: "crq_0192f0c1a0007000800000000000000a".parse().unwrap(),
+        form: CardForm::Virtual,
+        linked_account: "1000000008".into(),
+        bin: "506100".into(),
+        last_four: "1234".into(),
+        brand: "VERVE".into(),
+        expiry: card.expiry,
+        holder_name: None,
+        deliver_to: None,
+        deliver_by: "2026-11-01".parse().unwrap(),
+        is_default: true,
+        limits: card.limits,
+    })
+}
+
+#[test]
+fn a_card_of_the_banks_own_is_asked_for_and_activated_once() {
+    let owner = requested().owner;
+    let at = DAY.parse().unwrap();
+    let activated = CardEvent::Activated(Activated { owner, note: None, is_default: true });
+    let events = [CardEvent::Requested(requested()), activated.clone()];
+    given::<Card>(&[]).when(CardCommand::Request(requested())).then(&events[..1]);
+    given::<Card>(&events[..1]).when(CardCommand::Request(requested())).then_refused("CARD_EXISTS");
+    given::<Card>(&events[..1]).when(CardCommand::Activate { note: None, at }).then(&[activated]);
+    given::<Card>(&events[..1])
+        .when(CardCommand::Activate { note: None, at: Timestamp::MAX })
+        .then_refused("CARD_EXPIRED");
+    given::<Card>(&events).when(CardCommand::Activate { note: None, at }).then_refused("INVALID_STATE");
+    given::<Card>(&[]).when(CardCommand::Activate { note: None, at }).then_refused("NOT_FOUND");
+    // Cards of other banks are not ours to activate.
+    given::<Card>(&[CardEvent::Linked(linked("12/26"))])
+        .when(CardCommand::Activate { note: None, at })
+        .then_refused("INVALID_STATE");
+}
+
+#[test]
+fn nothing_is_done_with_a_card_that_is_on_its_way_but_to_remove_it() {
+    let events = [CardEvent::Requested(requested()), CardEvent::Removed { owner: requested().owner }];
+    let pending = &events[..1];
+    given::<Card>(pending)
+        .when(CardCommand::Block { reason: None, until: None })
+        .then_refused("INVALID_STATE");
+    given::<Card>(pending).when(CardCommand::Unblock).then_refused("INVALID_STATE");
+    given::<Card>(pending).when(charge(DAY, 1)).then_refused("INVALID_STATE");
+    given::<Card>(pending).when(CardCommand::Remove).then(&events[1..]);
+    given::<Card>(&events)
+        .when(CardCommand::Activate { note: None, at: DAY.parse().unwrap() })
+        .then_refused("NOT_FOUND");
+}
+
+#[test]
+fn a_card_of_the_banks_own_brings_no_money_from_elsewhere() {
+    let activated =
+        CardEvent::Activated(Activated { owner: requested().owner, note: None, is_default: false });
+    let events = [CardEvent::Requested(requested()), activated];
+    given::<Card>(&events).when(charge(DAY, 1)).then_refused("OWN_CARD");
+    let blocked = CardCommand::Block { reason: Some("Mislaid".into()), until: None };
+    given::<Card>(&events).when(blocked).then(&[block("Mislaid", None, false)]);
+}
+
+#[test]
+fn a_number_that_the_bank_gives_is_a_card_number() {
+    let number = CardNumber::issue("506100", 98_765_432_101).unwrap();
+    assert_eq!(number.digits().parse(), Ok(number.clone()));
+    assert_eq!((number.bin(), &number.digits()[6..15]), ("506100", "765432101"));
+    for wrong in ["", "50610", "5061000", "50610x"] {
+        assert_eq!(CardNumber::issue(wrong, 1), Err(MalformedCardNumber), "{wrong}");
+    }
+    assert_eq!(CardExpiry::of("2029-11-30".parse().unwrap()).to_string(), "11/29");
+}

@@ -89,6 +89,8 @@ ids! {
     CardId = "card";
     /// An application to close an account.
     ClosureId = "cls";
+    /// A card of the bank's own that was asked for.
+    CardRequestId = "crq";
     /// Evidence that a customer handed in.
     DocumentId = "doc";
     /// Bytes kept outside the log.

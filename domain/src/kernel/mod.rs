@@ -19,10 +19,10 @@ pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
-    AddressId, AvatarId, BeneficiaryId, CardId, CertificateId, ClosureId, CollateralId, ContactId, DisputeId,
-    DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError, KinId, LoanId, MandateId, MessageId,
-    RecurrenceId, RotationId, SessionId, SigningRequestId, TagId, TransactionId, TransferId, UserId,
-    VerificationId,
+    AddressId, AvatarId, BeneficiaryId, CardId, CardRequestId, CertificateId, ClosureId, CollateralId,
+    ContactId, DisputeId, DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError, KinId, LoanId,
+    MandateId, MessageId, RecurrenceId, RotationId, SessionId, SigningRequestId, TagId, TransactionId,
+    TransferId, UserId, VerificationId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use permission::Permission;

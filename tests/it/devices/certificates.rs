@@ -75,14 +75,14 @@ impl Drop for Desk {
     }
 }
 
-async fn sign(client: &Client, csr: &Answer, more: Value) -> Answer {
+pub(super) async fn sign(client: &Client, csr: &Answer, more: Value) -> Answer {
     let mut body = json!({"csrId": csr.body["csrId"]});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     client.post(SIGN, &body).await
 }
 
 /// A request of the device's own key, and the key.
-async fn requested(client: &Client, device: &str) -> (Answer, String) {
+pub(super) async fn requested(client: &Client, device: &str) -> (Answer, String) {
     let (key, csr) = NewKey::P256.draw("the bank itself", &Default::default()).unwrap();
     let body = json!({"deviceId": device, "csr": csr.content});
     (client.post(REQUEST, &body).await.is(201), key.to_string())
@@ -225,7 +225,7 @@ async fn an_old_certificate_is_good_for_a_day_beside_the_new_one() {
     bank.close().await;
 }
 
-async fn login(bank: &Bank, device: &Device, jti: &str) -> Answer {
+pub(super) async fn login(bank: &Bank, device: &Device, jti: &str) -> Answer {
     let (body, now) = (device.body().to_string(), bank.app.journal.sources().clock.now().as_second());
     let jti = format!("assertion of the {jti} login");
     devices::login(&bank.client(), &body, &device.assertion(&body, &jti, now)).send().await

@@ -1,5 +1,6 @@
 //! Devices: whether they may be used, what they prove themselves with, and whose they are.
 
+mod attacks;
 mod certificates;
 mod pins;
 mod transfers;

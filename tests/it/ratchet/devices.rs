@@ -40,6 +40,8 @@ pub struct Gadgets {
     unpinned: String,
     pinned: String,
     by_staff: String,
+    /// The PIN, hashed once for all: that takes its time.
+    hash: String,
     /// A signing request as the device sends it.
     csr: String,
     /// Requests that were sent, transfers, and resets: the owner's, and somebody else's.
@@ -66,6 +68,7 @@ impl Gadgets {
             unpinned: "unpinned".into(),
             pinned: "pinned".into(),
             by_staff: "by staff".into(),
+            hash: bank.app.passwords.hash(Password::typed(PIN.to_owned())).await.unwrap(),
             csr: NewKey::P256.draw("whatever", &Default::default()).unwrap().1.content,
             requests: Default::default(),
             transfers: Default::default(),
@@ -104,9 +107,8 @@ impl Gadgets {
     }
 
     async fn set_pin(&self, bank: &Bank) {
-        let hash = bank.app.passwords.hash(Password::typed(PIN.to_owned())).await.unwrap();
         for grounds in [PinGrounds::First, PinGrounds::Code] {
-            let (device_id, hash) = (self.pinned.clone(), hash.clone());
+            let (device_id, hash) = (self.pinned.clone(), self.hash.clone());
             let set = DevicesCommand::SetPin { device_id, hash, grounds, seen: 0 };
             drop(bank.app.journal.submit(Unit::new(Context::default()).step(self.owner, set)).await);
         }

@@ -8,9 +8,10 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::row::Row;
-use super::world::{CARD, World, calls, keeps};
+use super::world::{CARD, World, asks_for_card, calls, keeps};
 use crate::messages::tell;
 use crate::support::client::{PASSWORD, Request};
+use crate::support::devices;
 
 /// Undoes what keeps an operation from succeeding once more.
 pub type Ready = fn(&mut World) -> BoxFuture<'_, ()>;
@@ -109,6 +110,11 @@ pub fn card_linked(world: &mut World) -> BoxFuture<'_, ()> {
     .boxed()
 }
 
+/// Ada has asked for a card.
+pub fn card_issued(world: &mut World) -> BoxFuture<'_, ()> {
+    async { world.issued = asks_for_card(&world.ada).await }.boxed()
+}
+
 /// Ada has no card of the number that is to be linked.
 pub fn no_new_card(world: &mut World) -> BoxFuture<'_, ()> {
     async {
@@ -161,6 +167,12 @@ impl World {
 }
 
 impl Row {
+    /// `request` once more, with its key. What it says may depend on the time, so it is not made anew; only an assertion
+    /// counts once, whatever becomes of it.
+    pub fn once_more(&self, world: &World, request: &Request, key: &str) -> Request {
+        if self.path == devices::LOGIN { self.good_request(world).key(key) } else { request.again() }
+    }
+
     /// A good request by somebody who may.
     pub fn good_request(&self, world: &World) -> Request {
         self.request(&world.caller(self), world, (self.own)(world))

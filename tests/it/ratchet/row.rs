@@ -47,6 +47,8 @@ pub enum Thing {
     Beneficiary,
     Biller,
     Country,
+    /// A place in the log.
+    Event,
     State,
     Bill,
     Message,
@@ -86,6 +88,7 @@ impl Thing {
             Self::Beneficiary => "ben_0192f0c1a00070008000000000000abc",
             Self::Biller => "SBX_NONE",
             Self::Country => "ZZ",
+            Self::Event => "999999999",
             Self::State => "NG-ZZ",
             Self::Bill => "no-such-bill",
             Self::Message => "msg_0192f0c1a00070008000000000000abc",
@@ -127,6 +130,7 @@ impl Thing {
             Self::Reset => &["0", "ver_", "txn_0192f0c1a00070008000000000000abc"],
             Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Bill => &["%00", "%0A"],
+            Self::Event => &["0", "01", "-1", "x", "9223372036854775808", "%00"],
             Self::Message => &["0", "msg_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],
             Self::Transaction => {

@@ -1,11 +1,13 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
-use bursar_domain::kernel::Permission::{AccountOps, ManageProfile, PiiErase, StaffAdmin};
+use bursar_domain::kernel::Permission::{
+    AccountOps, AuditRead, CardOps, ManageProfile, PiiErase, StaffAdmin,
+};
 use reqwest::Method;
 use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
-use super::world::World;
+use super::world::{World, issued};
 use super::{closing, compliance, factors, lending, offers, people, repeat, standing, undoing};
 use crate::support::client::PASSWORD;
 
@@ -30,6 +32,7 @@ pub fn rows() -> Vec<Row> {
         tags(),
         staff(),
         super::devices::rows(),
+        audit(),
         undoing::rows(),
         standing::rows(),
         people::rows(),
@@ -184,6 +187,17 @@ fn cards() -> Vec<Row> {
             |_, _| json!({"action": "BLOCK", "reason": "Mislaid", "temporary": true, "duration": "P1D"}),
         )),
         own_card(delete("/v1/cards/{cardId}", WRITE, Names::Own(Thing::Card))),
+        post("/v1/cards/internal", WRITE, Names::Own(Thing::Account), |_, account| issued(account)),
+        Row {
+            own: |world| &world.issued,
+            ..post(
+                "/v1/staff/cards/{cardId}/activate",
+                Access::Needs(CardOps),
+                Names::Anybodys(Thing::Card),
+                |_, _| json!({"note": "Fetched at the till"}),
+            )
+        }
+        .after(repeat::card_issued),
     ]
 }
 
@@ -337,6 +351,19 @@ fn tags() -> Vec<Row> {
         ))
         .after(repeat::one_tag),
         about_tag(delete("/v1/transactions/tags/{tagId}", WRITE, Names::Nothing)),
+    ]
+}
+
+fn audit() -> Vec<Row> {
+    let reads = |path, names| Row {
+        own: |_| "1",
+        by: Some(|world| &world.auditor.client),
+        ..get(path, Access::Needs(AuditRead), names)
+    };
+    vec![
+        reads("/v1/audit/checkpoints", Names::Nothing),
+        reads("/v1/audit/consistency", Names::Nothing),
+        reads("/v1/audit/events/{position}/proof", Names::Anybodys(Thing::Event)),
     ]
 }
 

@@ -1,7 +1,8 @@
 //! The bank that the operations of the ratchet are tried in.
 
+use bursar_commands::proof::Outside;
 use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview, StaffAdmin};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::closing::Closing;
 use super::compliance::Held;
@@ -14,6 +15,7 @@ use super::row::{Access, Names, Row};
 use super::standing::Standing;
 use super::undoing::Undoing;
 use crate::messages::tell;
+use crate::proof::seal;
 use crate::support::{Bank, Client, Person, quiet};
 
 /// A bank in which every operation can succeed once.
@@ -49,6 +51,8 @@ pub struct World {
     pub messages: (String, String),
     /// A card of Ada's, and Bola's of the same number.
     pub cards: (String, String),
+    /// A card of the bank's own that Ada has asked for.
+    pub issued: String,
     /// What Ada says about herself, and what Bola does.
     pub compliance: (Held, Held),
     /// Somebody whom nobody has asked to erase.
@@ -89,12 +93,14 @@ impl World {
         let messages =
             (tell(&bank, "ada@example.com", "World").await, tell(&bank, "bola@example.com", "World").await);
         let cards = (links(&ada, CARD).await, links(&bola, CARD).await);
+        let issued = asks_for_card(&ada).await;
         let compliance = (Held::by(&ada).await, Held::by(&bola).await);
         let erasable = bank.registered("erasable").await.to_string();
         let people = People::new(&ada, &bola, &chidi, &teller).await;
         let auditor = bank.person("auditor@example.com").await;
         let factors = Factors::new(&bank).await;
         let gadgets = Gadgets::new(&bank).await;
+        seal(&bank, Outside::default()).await;
         Self {
             erasable,
             people,
@@ -113,6 +119,7 @@ impl World {
             closing,
             offers: Offers::new(),
             cards,
+            issued,
             messages,
             tags,
             bills,
@@ -165,6 +172,21 @@ pub const CARD: &str = "4242424242424242";
 pub async fn links(person: &Person, number: &str) -> String {
     let body = json!({"cardNumber": number, "expiryDate": "12/60", "cvv": "123"});
     person.client.post("/v1/cards/external", &body).await.is(201).text_at("cardId").to_owned()
+}
+
+/// A card of the bank's own that spends this account.
+pub fn issued(account: &str) -> Value {
+    json!({
+        "cardType": "PHYSICAL", "cardBrand": "VERVE", "linkedAccount": account, "cardHolderName": "ADA OKAFOR",
+        "deliveryAddress": {"streetAddress": "12 Broad Street", "city": "Lagos", "state": "Lagos", "postalCode": "101241", "country": "NG"},
+        "isDefault": false, "dailyLimit": 1_000_000, "monthlyLimit": 5_000_000,
+    })
+}
+
+/// Asks for a card of the bank's own.
+pub async fn asks_for_card(person: &Person) -> String {
+    let asked = person.client.post("/v1/cards/internal", &issued(&person.current)).await.is(201);
+    asked.text_at("cardId").to_owned()
 }
 
 /// Pays somebody.

@@ -107,6 +107,11 @@ impl Request {
         Self(self.0.header("content-type", content_type).body(body))
     }
 
+    /// The same once more, byte by byte.
+    pub fn again(&self) -> Self {
+        Self(self.0.try_clone().expect("the body is not a stream"))
+    }
+
     /// For a router instead of a network.
     pub fn into_http(self) -> axum::http::Request<axum::body::Body> {
         let request: axum::http::Request<reqwest::Body> = self.0.build().unwrap().try_into().unwrap();

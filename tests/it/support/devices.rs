@@ -79,7 +79,12 @@ pub struct Device {
 impl Device {
     /// A device of the user with this id.
     pub fn of(user: impl std::fmt::Display) -> Self {
-        let id = format!("till-{user}");
+        Self::named(&format!("till-{user}"))
+    }
+
+    /// A device of this name, certified by the tests' authority.
+    pub fn named(id: &str) -> Self {
+        let id = id.to_owned();
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::default();
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];

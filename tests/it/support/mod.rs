@@ -312,6 +312,8 @@ pub fn quiet() -> Config {
 pub fn config() -> Config {
     let mut config = Config { sandbox: true, ..Config::default() };
     config.limits.enabled = false;
+    // Sealing is asked for by the tests that are about it.
+    config.audit.seal_millis = 0;
     // How many codes a day are sent is asked by the tests that want to know.
     config.codes.a_day = 10_000;
     config.devices.fresh_login_seconds = 24 * 60 * 60;
@@ -355,7 +357,7 @@ pub async fn build(pool: PgPool, config: Config) -> (App, Arc<BankClock>) {
 }
 
 /// The same, which admits these devices, or those that it certifies itself.
-async fn build_for(pool: PgPool, config: Config, devices: Option<app::Devices>) -> (App, Arc<BankClock>) {
+pub async fn build_for(pool: PgPool, config: Config, devices: Option<app::Devices>) -> (App, Arc<BankClock>) {
     let mut config = config;
     // Servers of one bank share its files, and no other bank sweeps them.
     config.files.directory.get_or_insert_with(|| files_of(&pool));
@@ -378,11 +380,37 @@ pub async fn people_database() -> TestDatabase {
     let template = async |url: &str| {
         database::migrate(&url.parse().unwrap()).await.unwrap();
         let pool = pool(url);
-        let (app, clock) = build(pool.clone(), Config { sandbox: true, ..Config::default() }).await;
+        let mut config = Config { sandbox: true, ..Config::default() };
+        config.audit.seal_millis = 0;
+        let (app, clock) = build(pool.clone(), config).await;
         demo::people(&app, &clock).await.unwrap();
         app.close().await;
         pool.close().await;
         Ok(())
     };
     fresh_database(&key, template).await.unwrap()
+}
+
+/// A directory that is gone after the test.
+pub struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("bursar-{name}-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        Self(dir)
+    }
+
+    pub fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nobody needs it, whether it can be removed or not.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

@@ -6,7 +6,7 @@ use super::Bank;
 pub async fn tables_with(bank: &Bank, text: &str) -> Vec<String> {
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT format('%I.%I', table_schema, table_name) FROM information_schema.tables
-         WHERE table_schema IN ('journal', 'read', 'reference') AND table_type = 'BASE TABLE'",
+         WHERE table_schema IN ('journal', 'read') AND table_type = 'BASE TABLE'",
     )
     .fetch_all(&bank.pool)
     .await
