@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, audit, banks, beneficiaries, billers, cards, certificates, closures, compliance, datasets, devices,
-    documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions,
-    products, sandbox, sessions, staff, subjects, tags, transactions, users,
+    accounts, audit, banks, beneficiaries, billers, cards, certificates, closures, compliance, datasets,
+    devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments,
+    permissions, products, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.

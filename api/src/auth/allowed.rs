@@ -117,6 +117,8 @@ pub struct ProductAdmin;
 
 impl Grant for ProductAdmin {
     const PERMISSION: Permission = Permission::ProductAdmin;
+}
+
 /// Staff who check the log.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditRead;

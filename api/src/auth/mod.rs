@@ -28,7 +28,9 @@ use bursar_domain::users::User;
 use jiff::Timestamp;
 
 pub use allowed::{
-    AccountOps, Allowed, AuditRead, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove, LoanDisburse, LoanReview, ManageProfile, MfaVerify, PiiErase, ProductAdmin, ReadAccount, StaffAdmin, WriteTransactions, permit,
+    AccountOps, Allowed, AuditRead, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove,
+    LoanDisburse, LoanReview, ManageProfile, MfaVerify, PiiErase, ProductAdmin, ReadAccount, StaffAdmin,
+    WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;
