@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
+use bursar_commands::accounts::{SendStatements, WatchSilence};
 use bursar_commands::cards::EndBlocks;
 use bursar_commands::certificates::Certificates;
 use bursar_commands::devices::{FinishRotations, Issued};
@@ -362,6 +363,8 @@ fn processes(
     let mut tasks: Vec<Box<dyn Task>> = vec![
         Box::new(ExecuteRecurrences::new(journal.clone())),
         Box::new(EndBlocks::new(journal.clone())),
+        Box::new(WatchSilence::new(journal.clone(), config.accounts.dormant_after_days)),
+        Box::new(SendStatements::new(journal.clone())),
         Box::new(CollectLoans::new(journal.clone())),
         Box::new(ExpireApprovals::new(journal.clone())),
         Box::new(FinishRotations::new(journal.clone())),

@@ -29,6 +29,7 @@ mod calendar;
 pub mod cards;
 pub mod certificates;
 pub mod cli;
+pub mod closures;
 pub mod communities;
 pub mod compliance;
 pub mod config;

@@ -3,7 +3,11 @@
 use rust_decimal::Decimal;
 use serde::ser::Error as _;
 use serde::{Serialize as _, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+
+use crate::request::{Faults, Field, fault};
 
 /// Writes an exact decimal as a JSON number, digit by digit: it never passes through a float.
 ///
@@ -11,6 +15,22 @@ use serde_json::value::RawValue;
 /// Never: the text of a decimal is a JSON number.
 pub fn number<S: Serializer>(rate: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     RawValue::from_string(rate.normalize().to_string()).map_err(S::Error::custom)?.serialize(serializer)
+}
+
+/// A percentage or a ratio, exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate(pub Decimal);
+
+impl Field for Rate {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let Value::Number(number) = value else { return Err(fault("WRONG_TYPE", "expected a number")) };
+        let rate = number.to_string().parse().map(Self);
+        rate.map_err(|_| fault("MALFORMED", "expected a number such as 4.25"))
+    }
+
+    fn schema() -> Schema {
+        Schema::Object(ObjectBuilder::new().schema_type(Type::Number).build())
+    }
 }
 
 #[cfg(test)]

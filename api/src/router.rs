@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, audit, banks, beneficiaries, billers, cards, certificates, communities, compliance, datasets,
-    devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments,
+    accounts, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance,
+    datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments,
     permissions, products, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
@@ -25,6 +25,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(audit::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
+        .merge(closures::routes())
         .merge(communities::routes())
         .merge(compliance::routes())
         .merge(banks::routes())

@@ -25,6 +25,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(withdraw))
         .routes(routes!(freeze_account))
         .routes(routes!(unfreeze_account))
+        .routes(routes!(reactivate_account))
 }
 
 request! {
@@ -159,6 +160,24 @@ async fn unfreeze_account(
     Ok(Answer::ok(result).at(&committed))
 }
 
+/// Staff: lets money leave an account again that nobody has used for long. Its holder has shown that they are there.
+#[utoipa::path(
+    post, path = "/v1/staff/accounts/{accountNo}/reactivate", tag = "Staff",
+    params(InPath<AccountNumber>, WriteHeaders, IfMatch), request_body = StatusChange,
+    responses((status = 200, description = "Active again.", body = StatusResult), WriteProblems)
+)]
+async fn reactivate_account(
+    State(app): State<App>,
+    number: InPath<AccountNumber>,
+    write: Write<AccountOps, StatusChange>,
+) -> Result<Answer<StatusResult>, Problem> {
+    let Write { body, context, .. } = write;
+    let number = number.get()?;
+    let committed = accounts::reactivate(&app.journal, context, &number, body.reason.into()).await?;
+    let result = status_changed(&committed)?;
+    Ok(Answer::ok(result).at(&committed))
+}
+
 fn moved(committed: &Committed, message: &'static str) -> Result<CashResult, Problem> {
     let (recorded, completed) = payment(committed)?;
     let customer = completed.postings.iter().find(|line| !line.account.is_internal());
@@ -183,6 +202,9 @@ fn status_changed(committed: &Committed) -> Result<StatusResult, Problem> {
     let (recorded, (account_status, reason, message)) = committed.event(|event| match event {
         Event::Account(AccountEvent::Frozen { reason }) => Some(("FROZEN", reason, "Account frozen")),
         Event::Account(AccountEvent::Unfrozen { reason }) => Some(("ACTIVE", reason, "Account unfrozen")),
+        Event::Account(AccountEvent::Reactivated { reason }) => {
+            Some(("ACTIVE", reason, "Account reactivated"))
+        }
         _ => None,
     })?;
     Ok(StatusResult {

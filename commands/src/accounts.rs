@@ -1,14 +1,23 @@
 //! Opening accounts, freezing them, and telling whose they are.
 
-use bursar_domain::accounts::{AccountCommand, OpenAccount, SavingsPlan};
+mod rest;
+mod statements;
+
+use bursar_domain::accounts::{Account, AccountCommand, Configure, Notifications, OpenAccount, SavingsPlan};
 use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::LedgerError;
+use bursar_domain::messages::{Category, Channel, MessagesCommand};
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::products::{AccountType, Product, ProductTerms};
 use bursar_domain::savings::{NewContributions, NewPlan, PlanCommand};
+use bursar_domain::users::User;
 use bursar_domain::{AccountNumber, Amount, Currency};
 
+pub use rest::WatchSilence;
+pub use statements::SendStatements;
+
 use crate::journal::Holding;
+use crate::messages::notice;
 use crate::owned::{CommandError, NotFound, Owned};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
@@ -136,6 +145,44 @@ pub async fn owned(
         .ok_or_else(|| CommandError::refused(NotFound("account")))
 }
 
+/// Sets up an account of `owner`'s.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` once it is closed; `PLAN_NOT_ALLOWED` unless it is target savings.
+pub async fn configure(
+    journal: &Journal,
+    context: Context,
+    owner: UserId,
+    number: &AccountNumber,
+    configure: Configure,
+) -> Result<Committed, CommandError> {
+    let command = AccountCommand::Configure(Box::new(configure));
+    Ok(journal.submit(Unit::new(context).step_of(owner, number, command)).await?)
+}
+
+/// Tells the holder of an account, by the ways that they have chosen for it, in the unit of what it is about. Whoever was
+/// erased is told nothing.
+pub(crate) async fn telling(
+    journal: &Journal,
+    unit: Unit,
+    number: &AccountNumber,
+    subject: &str,
+    body: String,
+) -> Result<Unit, CommandError> {
+    let (account, _) = journal.load::<Account>(number.as_str()).await?;
+    let Some(contract) = account.contract() else { return Ok(unit) };
+    let (holder, _) = journal.load::<User>(&contract.owner.to_string()).await?;
+    if holder.person().is_none() {
+        return Ok(unit);
+    }
+    let Notifications { email, sms, push } = contract.settings.notifications;
+    let ways = [(email, Channel::Email), (sms, Channel::Sms), (push, Channel::Push)];
+    let mut notice = notice(journal.sources(), Category::Account, subject, body);
+    notice.channels = ways.into_iter().filter_map(|(wanted, way)| wanted.then_some(way)).collect();
+    notice.about.insert("accountNumber".to_owned(), number.to_string());
+    Ok(unit.step(contract.owner, MessagesCommand::Post(Box::new(notice))))
+}
+
 /// Staff: lets no money leave the account.
 ///
 /// # Errors
@@ -161,5 +208,21 @@ pub async fn unfreeze(
     reason: String,
 ) -> Result<Committed, CommandError> {
     let unit = Unit::new(context).step(number, AccountCommand::Unfreeze { reason });
+    Ok(journal.submit(unit).await?)
+}
+
+/// Staff: lets money leave again from an account that nobody has used for long.
+///
+/// # Errors
+/// `NOT_FOUND`; `INVALID_STATE` unless it is dormant.
+pub async fn reactivate(
+    journal: &Journal,
+    context: Context,
+    number: &AccountNumber,
+    reason: String,
+) -> Result<Committed, CommandError> {
+    let unit = Unit::new(context).step(number, AccountCommand::Reactivate { reason });
+    let words = "Your account can be used again.".to_owned();
+    let unit = telling(journal, unit, number, "Your account can be used again", words).await?;
     Ok(journal.submit(unit).await?)
 }

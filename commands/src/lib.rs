@@ -15,6 +15,7 @@ pub mod audit;
 pub mod beneficiaries;
 pub mod cards;
 pub mod certificates;
+pub mod closures;
 pub mod communities;
 pub mod compliance;
 pub mod devices;

@@ -28,6 +28,19 @@ pub async fn define(
     Ok(journal.submit(unit).await?)
 }
 
+/// Staff: puts a new product on offer, or changes one that is there for applications from now on.
+///
+/// # Errors
+/// `PRODUCT_EXISTS` for a new one; `NOT_FOUND` for a change; what [`define`] refuses.
+pub async fn put(
+    journal: &Journal,
+    context: Context,
+    product_id: &str,
+    command: LoanProductCommand,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step(product_id, command)).await?)
+}
+
 /// Defines the default products that nobody has defined yet. Safe to run on every start and on several servers:
 /// a product that exists, changed or not, is left alone.
 ///

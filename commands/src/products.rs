@@ -1,7 +1,8 @@
 //! Defining the products accounts are opened on.
 
+use bursar_domain::loan_products::{LoanProduct, LoanProductCommand, LoanTerms};
 use bursar_domain::products::{Product, ProductCommand, ProductTerms};
-use bursar_domain::{Aggregate, Command, Metadata, State};
+use bursar_domain::{Aggregate, Command, Metadata, Rejection, State};
 
 use crate::keys::due_key;
 use crate::owned::CommandError;
@@ -26,6 +27,64 @@ pub async fn define(
     terms: ProductTerms,
 ) -> Result<Committed, CommandError> {
     let unit = Unit::new(context).step(product_id, ProductCommand::Define(Box::new(terms)));
+    Ok(journal.submit(unit).await?)
+}
+
+/// Staff: puts a new product on offer, or changes one that is there for accounts opened from now on.
+///
+/// # Errors
+/// `PRODUCT_EXISTS` for a new one; `NOT_FOUND` for a change; `RATE_OUT_OF_RANGE`, `LIMIT_OUT_OF_RANGE`.
+pub async fn put(
+    journal: &Journal,
+    context: Context,
+    product_id: &str,
+    command: ProductCommand,
+) -> Result<Committed, CommandError> {
+    Ok(journal.submit(Unit::new(context).step(product_id, command)).await?)
+}
+
+/// Products as a file holds them, by code.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    /// Those that accounts are opened on.
+    pub accounts: Vec<(String, ProductTerms)>,
+    /// Those that loans are applied for on.
+    pub loans: Vec<(String, LoanTerms)>,
+}
+
+/// Everything that is wrong with the terms of these products: the list, the place in it, and why.
+#[must_use]
+pub fn faults(products: &Catalogue) -> Vec<(&'static str, usize, Box<dyn Rejection>)> {
+    let mut faults: Vec<(&'static str, usize, Box<dyn Rejection>)> = Vec::new();
+    for (n, (_, terms)) in products.accounts.iter().enumerate() {
+        if let Err(error) = Product::Absent.decide(ProductCommand::Define(Box::new(terms.clone()))) {
+            faults.push(("accountProducts", n, Box::new(error)));
+        }
+    }
+    for (n, (_, terms)) in products.loans.iter().enumerate() {
+        if let Err(error) = LoanProduct::Absent.decide(LoanProductCommand::Define(Box::new(terms.clone()))) {
+            faults.push(("loanProducts", n, Box::new(error)));
+        }
+    }
+    faults
+}
+
+/// Defines all of these products or none of them. What is so already is not news; products that are not named stay as they are.
+///
+/// # Errors
+/// The first of [`faults`].
+pub async fn import(
+    journal: &Journal,
+    context: Context,
+    products: Catalogue,
+) -> Result<Committed, CommandError> {
+    let mut unit = Unit::new(context);
+    for (id, terms) in products.accounts {
+        unit = unit.step(id, ProductCommand::Define(Box::new(terms)));
+    }
+    for (id, terms) in products.loans {
+        unit = unit.step(id, LoanProductCommand::Define(Box::new(terms)));
+    }
     Ok(journal.submit(unit).await?)
 }
 

@@ -77,7 +77,8 @@ const fn is_repeatable(kind: PaymentKind) -> bool {
         | PaymentKind::LoanRepayment
         | PaymentKind::LoanInterest
         | PaymentKind::LoanWriteOff
-        | PaymentKind::SavingsInterest => false,
+        | PaymentKind::SavingsInterest
+        | PaymentKind::Closure => false,
     }
 }
 

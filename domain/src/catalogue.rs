@@ -287,6 +287,7 @@ catalogue! {
     LoanProduct(loan_products),
     Loan(loans),
     Devices(devices),
+    Closure(closures),
     Mandate(mandates),
     Community(communities),
     Plan(savings),

@@ -1,5 +1,6 @@
 //! Every event version ever written must load for ever: see `domain/docs/changing-an-event.md`.
 
+mod closing;
 mod lending;
 mod people;
 mod standing;
@@ -104,6 +105,7 @@ fn completed() -> Completed {
         undoes: None,
         loan: None,
         earned: None,
+        tie: None,
         amount,
         currency: Currency::NGN,
         narration: Some("Lunch".into()),
@@ -139,6 +141,7 @@ fn cleared(reason: Option<&str>) -> Cleared {
         reference: "LUNCH".into(),
         reason: reason.map(str::to_owned),
         release: Some(Hold { account: "1000000008".into(), change: -2_500 }),
+        tie: None,
         postings: completed().postings,
     }
 }
@@ -479,12 +482,13 @@ fn samples() -> Vec<Event> {
         PaymentEvent::Completed(Box::new(lending::payment())).into(),
         PaymentEvent::Settled(Box::new(cleared(None))).into(),
         PaymentEvent::Returned(Box::new(cleared(Some("AC04: closed account")))).into(),
-        PaymentEvent::Reversed { by: transaction(), reason: None }.into(),
-        PaymentEvent::Reversed { by: transaction(), reason: Some("Paid twice".into()) }.into(),
-        PaymentEvent::Disputed { dispute_id: dispute(), amount: completed().amount }.into(),
+        PaymentEvent::Reversed { by: transaction(), reason: None, tie: None }.into(),
+        PaymentEvent::Reversed { by: transaction(), reason: Some("Paid twice".into()), tie: None }.into(),
+        PaymentEvent::Disputed { dispute_id: dispute(), amount: completed().amount, tie: None }.into(),
         PaymentEvent::DisputeEnded {
             dispute_id: dispute(),
             refund: Some(Refund { by: transaction(), amount: completed().amount }),
+            tie: None,
         }
         .into(),
         ProductEvent::Defined(Box::new(product())).into(),
@@ -553,13 +557,14 @@ fn samples() -> Vec<Event> {
             approved_by: "usr_0192f0c1a0007000800000000000000b".parse().unwrap(),
             reason: "They asked for it".into(),
             accounts: vec!["1000000008".into()],
+            settled: false,
         }))
         .into(),
     ];
     let lending = lending::events();
     let devices = crate::devices::samples::all().into_iter().map(Event::from);
     let others = compliance().into_iter().chain(others).chain(people::samples()).chain(lending);
-    others.chain(devices).chain(standing::events()).collect()
+    others.chain(devices).chain(standing::events()).chain(closing::samples()).collect()
 }
 
 fn directory() -> PathBuf {

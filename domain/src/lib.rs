@@ -20,6 +20,7 @@ pub mod aggregate;
 pub mod beneficiaries;
 pub mod cards;
 pub mod catalogue;
+pub mod closures;
 pub mod codec;
 pub mod communities;
 pub mod compliance;

@@ -36,6 +36,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::beneficiaries::Beneficiaries>(),
             Entry::of::<crate::books::Books>(),
             Entry::of::<crate::cards::Cards>(),
+            Entry::of::<crate::closures::Closures>(),
             Entry::of::<crate::communities::Communities>(),
             Entry::of::<crate::compliance::Compliance>(),
             Entry::of::<crate::daily_balances::DailyBalances>(),

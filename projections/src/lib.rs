@@ -14,6 +14,7 @@ pub mod beneficiaries;
 pub mod books;
 pub mod cards;
 mod catalogue;
+pub mod closures;
 pub mod communities;
 pub mod compliance;
 mod copy;

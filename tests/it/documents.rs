@@ -9,6 +9,7 @@ use image::{DynamicImage, GenericImageView as _, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 
 use crate::support::client::Answer;
+use crate::support::leaving::leaves;
 use crate::support::{Bank, Person, files_of};
 
 const COMPLIANCE: &str = "/v1/users/compliance/upload";
@@ -307,6 +308,7 @@ async fn an_erased_persons_files_are_noise() {
     let bank = Bank::open().await;
     let (chidi, teller, approver) = (bank.chidi().await, bank.teller().await, bank.approver().await);
     let id = upload(&chidi, PDF, "PDF").await.is(201).text_at("documentId").to_owned();
+    leaves(&chidi, &bank.bola().await.current, (&teller.client, &approver.client)).await;
     let erase = format!("/v1/staff/subjects/{}/erase", crate::ratchet::people::id_of(&chidi).await);
     let reason = json!({"reason": "They asked for it"});
     let first = approver.client.post(&erase, &reason).await;

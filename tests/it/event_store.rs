@@ -83,6 +83,7 @@ async fn no_event_with_postings_gets_around_the_ledger() {
             undoes: None,
             loan: None,
             earned: None,
+            tie: None,
             amount: Amount::try_from(1).unwrap(),
             currency: Currency::NGN,
             narration: None,

@@ -12,6 +12,7 @@ use bursar_domain::messages::{Category, MessagesCommand};
 use serde_json::{Value, json};
 
 use crate::support::client::{Answer, transfer};
+use crate::support::leaving::leaves;
 use crate::support::secrets::tables_with;
 use crate::support::{Bank, Client, Person};
 
@@ -73,10 +74,19 @@ async fn everything(bank: &Bank, ada: &Person, bola: &Person) -> String {
 }
 
 /// A client of somebody who may do exactly this.
-async fn staff(bank: &Bank, email: &str, permissions: &[Permission]) -> (UserId, Client) {
+pub async fn staff(bank: &Bank, email: &str, permissions: &[Permission]) -> (UserId, Client) {
     let user = bank.user(email).await;
     let session = bank.session(user, permissions).await;
     (user, bank.client().with_token(&bank.token(user, session, permissions, 0)))
+}
+
+/// Nothing is theirs any more: disputes are over, accounts closed or empty, and all of it is the heir's.
+async fn left(bank: &Bank, email: &str, heir: &Person) {
+    // What is on its way arrives.
+    bank.later(120).await;
+    let (_, one) = staff(bank, "teller@example.com", &[Permission::AccountOps]).await;
+    let (_, other) = staff(bank, "approver@example.com", &[Permission::AccountOps]).await;
+    leaves(&bank.person(email).await, &heir.current, (&one, &other)).await;
 }
 
 /// Two who may erase people.
@@ -190,6 +200,7 @@ async fn files_are_sealed_for_one_person_and_one_purpose() {
     // Another process reads it, and cannot any more once the person is erased.
     let second = bank.second_through(bank.url()).await;
     assert_eq!(second.journal.vault().open(ada, "document:1", &sealed).await.unwrap(), file);
+    left(&bank, "ada@example.com", &bank.bola().await).await;
     let (maker, checker) = two(&bank).await;
     erase(&maker, ada).await.is(200);
     erase(&checker, ada).await.is(200);

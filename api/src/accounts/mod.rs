@@ -1,5 +1,6 @@
 //! Accounts of the caller: open, list, read.
 
+mod configure;
 mod csv;
 mod download;
 mod open;
@@ -33,6 +34,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list_accounts, open::open_account))
         .routes(routes!(read_account))
+        .routes(routes!(configure::configure_account))
         .routes(routes!(read_balance))
         .routes(routes!(statement::read_history))
         .routes(routes!(statement::read_statement))

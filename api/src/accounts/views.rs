@@ -8,6 +8,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::configure::NotificationSettings;
 use crate::paging::Pagination;
 
 /// The caller's accounts.
@@ -67,6 +68,14 @@ pub struct AccountDetails {
     savings_amount: Option<i64>,
     savings_frequency: Option<String>,
     maturity_date: Option<Timestamp>,
+    /// By which ways the caller hears of it.
+    notifications: NotificationSettings,
+    /// By which way statements are sent.
+    statement_delivery: &'static str,
+    /// How often.
+    statement_frequency: &'static str,
+    /// Whether it may be closed before its plan ends.
+    early_closure_allowed: bool,
     account_features: Vec<String>,
     /// The caller's other accounts.
     linked_accounts: Vec<String>,
@@ -109,6 +118,14 @@ impl AccountDetails {
             savings_amount: account.savings_amount,
             savings_frequency: account.savings_frequency.take(),
             maturity_date: account.maturity_at,
+            notifications: NotificationSettings {
+                email: account.notify_email,
+                sms: account.notify_sms,
+                push: account.notify_push,
+            },
+            statement_delivery: account.statement_delivery.as_str(),
+            statement_frequency: account.statement_frequency.as_str(),
+            early_closure_allowed: account.early_closure_allowed,
             account_features: std::mem::take(&mut account.features),
             linked_accounts,
             balance: AccountBalance::of(account, now),

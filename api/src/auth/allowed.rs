@@ -111,6 +111,14 @@ impl Grant for PiiErase {
     const PERMISSION: Permission = Permission::PiiErase;
 }
 
+/// Staff who say what the bank offers.
+#[derive(Debug, Clone, Copy)]
+pub struct ProductAdmin;
+
+impl Grant for ProductAdmin {
+    const PERMISSION: Permission = Permission::ProductAdmin;
+}
+
 /// Staff who check the log.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditRead;

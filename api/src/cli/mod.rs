@@ -5,6 +5,7 @@
 mod audit;
 mod keys;
 mod payments;
+mod products;
 mod progress;
 mod projections;
 mod serve;
@@ -75,6 +76,9 @@ enum Command {
     /// Payments, for other systems
     #[command(subcommand)]
     Payments(payments::Command),
+    /// What the bank offers
+    #[command(subcommand)]
+    Products(products::Command),
     /// People and what the bank keeps of them
     #[command(subcommand)]
     Subjects(subjects::Command),
@@ -132,6 +136,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,
+        Command::Products(command) => products::run(&config, command).await,
         Command::Subjects(command) => Box::pin(subjects::run(&config, command)).await,
         Command::Keys(command) => keys::run(&config, command).await,
         Command::Staff(command) => staff::run(&config, command).await,

@@ -254,6 +254,14 @@ section! {
 }
 
 section! {
+    /// Accounts of customers.
+    AccountsSection {
+        /// Days without a movement, interest aside, after which no money leaves an account until staff say so; 0 for never.
+        dormant_after_days: u32 = 365,
+    }
+}
+
+section! {
     /// Who can become a customer.
     UsersSection {
         /// Years somebody must be old.
@@ -348,6 +356,7 @@ pub struct Config {
     /// Test bank: messages are shown instead of sent, and the clock can be moved. Never for real money.
     pub sandbox: bool,
     pub bank: BankSection,
+    pub accounts: AccountsSection,
     pub server: Server,
     pub database: Database,
     pub auth: Auth,
@@ -372,6 +381,7 @@ impl Default for Config {
             master_key: None,
             sandbox: false,
             bank: BankSection::default(),
+            accounts: AccountsSection::default(),
             server: Server::default(),
             database: Database::default(),
             auth: Auth::default(),
@@ -406,6 +416,7 @@ impl Config {
             ],
         ),
         ("bank", BankSection::DOCS),
+        ("accounts", AccountsSection::DOCS),
         ("server", Server::DOCS),
         ("database", Database::DOCS),
         ("auth", Auth::DOCS),

@@ -8,6 +8,8 @@ mod staff;
 mod statement;
 mod views;
 
+pub(crate) use products::{ListProducts, LoanProductList, loan_products};
+
 use axum::extract::State;
 use bursar_commands::Committed;
 use bursar_commands::loans::withdraw;

@@ -140,9 +140,19 @@ pub(super) async fn list_loan_products(
     State(app): State<App>,
     caller: Caller,
     wants: Conditions,
-    Queried(ListProducts { page }): Queried<ListProducts>,
+    Queried(query): Queried<ListProducts>,
 ) -> Result<Answer<LoanProductList>, Problem> {
-    app.fresh(&caller, &wants, &["loan_products"]).await?;
+    loan_products(&app, &caller, &wants, query).await
+}
+
+/// All products, for whoever asks.
+pub(crate) async fn loan_products(
+    app: &App,
+    caller: &Caller,
+    wants: &Conditions,
+    ListProducts { page }: ListProducts,
+) -> Result<Answer<LoanProductList>, Problem> {
+    app.fresh(caller, wants, &["loan_products"]).await?;
     let found = listed(&app.pool, page).await?;
     Ok(Answer::ok(LoanProductList {
         pagination: Pagination::of(page, found.total),

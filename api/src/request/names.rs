@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AddressId, AvatarId, BeneficiaryId, CardId, CollateralId, CommunityId, ContactId, DisputeId, DocumentId,
-    EmploymentId, GuarantorId, IdError, InvitationId, KinId, LoanId, MandateId, MessageId, ParticipantId,
-    RecurrenceId, SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId, WithdrawalId,
+    AddressId, AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, CommunityId, ContactId, DisputeId,
+    DocumentId, EmploymentId, GuarantorId, IdError, InvitationId, KinId, LoanId, MandateId, MessageId,
+    ParticipantId, RecurrenceId, SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId,
+    WithdrawalId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -57,6 +58,7 @@ ids! {
     AddressId: "address",
     BeneficiaryId: "beneficiary",
     CardId: "card",
+    ClosureId: "application to close an account",
     ContactId: "contact",
     CollateralId: "collateral",
     DisputeId: "dispute",
@@ -172,6 +174,8 @@ macro_rules! codes {
 codes! {
     /// The id of a biller, which is its code.
     BillerId: "biller",
+    /// The code of a product.
+    ProductId: "product",
     /// ISO 3166-1 alpha-2.
     CountryCode: "country",
     /// ISO 3166-2.

@@ -7,15 +7,15 @@ use axum::http::request::Parts;
 use bursar_domain::AccountNumber;
 use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
-    AvatarId, BeneficiaryId, CardId, CollateralId, CommunityId, DisputeId, DocumentId, GuarantorId,
-    InvitationId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, TagId, TransactionId, UserId,
-    VerificationId, WithdrawalId,
+    AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, CommunityId, DisputeId, DocumentId,
+    GuarantorId, InvitationId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, TagId,
+    TransactionId, UserId, VerificationId, WithdrawalId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef, CountryCode, DeviceName, StateCode};
+use super::names::{BillerId, BillingRef, CountryCode, DeviceName, ProductId, StateCode};
 use super::schema;
 use super::values::LogPosition;
 use crate::app::App;
@@ -84,6 +84,7 @@ segments! {
     BillerId: "billerId" = "biller",
     BillingRef: "billingRef" = "bill",
     CardId: "cardId" = "card",
+    ClosureId: "applicationId" = "application",
     CollateralId: "collateralId" = "collateral",
     CountryCode: "countryCode" = "country",
     DeviceName: "deviceId" = "device",
@@ -97,6 +98,7 @@ segments! {
     ParticipantId: "participantId" = "participant",
     WithdrawalId: "withdrawalId" = "withdrawal",
     MessageId: "messageId" = "message",
+    ProductId: "productId" = "product",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",
     StateCode: "stateCode" = "state",

@@ -19,18 +19,23 @@ WITH known AS MATERIALIZED (
     UPDATE ledger_accounts a
        SET status = m.status, balance = m.balance, holds = m.holds, spent_on = m.spent_on,
            spent_today = m.spent_today, spent_this_month = m.spent_this_month,
-           last_posted_at = m.last_posted_at
+           last_posted_at = m.last_posted_at, payments_on_their_way = m.payments, live_loans = m.loans,
+           open_disputes = m.disputes, last_active_at = m.last_active_at
       FROM UNNEST($10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::date[], $15::bigint[],
-                  $16::bigint[], $17::timestamptz[])
-           AS m (account, status, balance, holds, spent_on, spent_today, spent_this_month, last_posted_at)
+                  $16::bigint[], $17::timestamptz[], $54::integer[], $55::integer[], $56::integer[],
+                  $57::timestamptz[])
+           AS m (account, status, balance, holds, spent_on, spent_today, spent_this_month, last_posted_at,
+                 payments, loans, disputes, last_active_at)
      WHERE a.account = m.account AND EXISTS (SELECT FROM moved_head)
 ), opened AS (
     INSERT INTO ledger_accounts (account, owner, currency, status, balance, holds, overdraft_limit,
                                  minimum_balance, maximum_balance, daily_limit, monthly_limit, spent_on,
-                                 spent_today, spent_this_month, last_posted_at)
+                                 spent_today, spent_this_month, last_posted_at, payments_on_their_way,
+                                 live_loans, open_disputes, last_active_at)
     SELECT * FROM UNNEST($18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::bigint[],
                          $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[],
-                         $29::date[], $30::bigint[], $31::bigint[], $32::timestamptz[])
+                         $29::date[], $30::bigint[], $31::bigint[], $32::timestamptz[],
+                         $58::integer[], $59::integer[], $60::integer[], $61::timestamptz[])
      WHERE EXISTS (SELECT FROM moved_head)
 ), remembered AS (
     INSERT INTO idempotency_keys (key, fingerprint, first_position, last_position, day)

@@ -128,6 +128,10 @@ pub(super) struct AccountColumns<'a> {
     pub(super) spent_today: Vec<i64>,
     pub(super) spent_this_month: Vec<i64>,
     pub(super) last_posted_at: Vec<Option<jiff_sqlx::Timestamp>>,
+    pub(super) payments: Vec<i32>,
+    pub(super) loans: Vec<i32>,
+    pub(super) disputes: Vec<i32>,
+    pub(super) last_active_at: Vec<Option<jiff_sqlx::Timestamp>>,
 }
 
 impl<'a> AccountColumns<'a> {
@@ -155,6 +159,10 @@ impl<'a> AccountColumns<'a> {
         self.spent_today.push(account.spent_today);
         self.spent_this_month.push(account.spent_this_month);
         self.last_posted_at.push(account.last_posted_at.map(ToSqlx::to_sqlx));
+        self.payments.push(account.ties.payments);
+        self.loans.push(account.ties.loans);
+        self.disputes.push(account.ties.disputes);
+        self.last_active_at.push(account.last_active_at.map(ToSqlx::to_sqlx));
     }
 
     fn push_terms(&mut self, account: &'a LedgerAccount) {

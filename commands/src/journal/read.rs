@@ -1,7 +1,7 @@
 //! Reading the log and the ledger's table.
 
 use bursar_domain::codec::{Codec, Stored};
-use bursar_domain::ledger::LedgerAccount;
+use bursar_domain::ledger::{LedgerAccount, Ties};
 use bursar_domain::{AccountNumber, Position, Recorded};
 use sqlx::{PgConnection, PgExecutor};
 
@@ -119,7 +119,9 @@ pub(crate) async fn ledger_accounts(
     let rows = sqlx::query!(
         r#"SELECT account, owner, currency, status, balance, holds, overdraft_limit, minimum_balance,
                   maximum_balance, daily_limit, monthly_limit, spent_on AS "spent_on: jiff_sqlx::Date",
-                  spent_today, spent_this_month, last_posted_at AS "last_posted_at: jiff_sqlx::Timestamp"
+                  spent_today, spent_this_month, last_posted_at AS "last_posted_at: jiff_sqlx::Timestamp",
+                  payments_on_their_way, live_loans, open_disputes,
+                  last_active_at AS "last_active_at: jiff_sqlx::Timestamp"
              FROM ledger_accounts WHERE account = ANY($1)"#,
         numbers as &[&str],
     )
@@ -143,6 +145,12 @@ pub(crate) async fn ledger_accounts(
                 spent_today: row.spent_today,
                 spent_this_month: row.spent_this_month,
                 last_posted_at: row.last_posted_at.map(|at| at.to_jiff()),
+                ties: Ties {
+                    payments: row.payments_on_their_way,
+                    loans: row.live_loans,
+                    disputes: row.open_disputes,
+                },
+                last_active_at: row.last_active_at.map(|at| at.to_jiff()),
             };
             Ok((AccountNumber::from(row.account.as_str()), account))
         })

@@ -288,6 +288,14 @@ pub(super) async fn append(
         &data_keys.wrapped as _,
         memory.vault.wrapped_by().as_slice(),
         &data_keys.erased as _,
+        &moved.payments,
+        &moved.loans,
+        &moved.disputes,
+        &moved.last_active_at as _,
+        &opened.payments,
+        &opened.loans,
+        &opened.disputes,
+        &opened.last_active_at as _,
     );
     Ok(known.fetch_all(connection).await?)
 }

@@ -1,7 +1,10 @@
 //! What an account can be asked.
 
-use super::{AccountError, Opened, SavingsPlan};
-use crate::kernel::{Personal, UserId};
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::{AccountError, Opened, SavingsPlan, StatementDelivery, StatementFrequency};
+use crate::kernel::{ClosureId, Personal, UserId};
 use crate::ledger::Terms;
 use crate::products::{AccountType, ProductTerms};
 
@@ -20,6 +23,58 @@ pub enum AccountCommand {
         /// Why, for the file.
         reason: String,
     },
+    /// Set it up.
+    Configure(Box<Configure>),
+    /// Let an application to close it begin. Has no event: it stands in the unit of the application.
+    Leave {
+        /// Now.
+        now: Timestamp,
+    },
+    /// Nothing has happened for so long that it is to rest.
+    FallDormant {
+        /// When somebody last used it.
+        silent_since: Timestamp,
+    },
+    /// Staff: its holder is there.
+    Reactivate {
+        /// Why, for the file.
+        reason: String,
+    },
+    /// A statement goes out in the same unit.
+    SendStatement {
+        /// Its first day.
+        from: Date,
+        /// Its last day.
+        to: Date,
+        /// The day it is.
+        today: Date,
+    },
+    /// Staff: it is over, in the unit of the application.
+    Close {
+        /// The application.
+        closure_id: ClosureId,
+    },
+}
+
+/// What the holder of an account changes; what is not said stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configure {
+    /// What changes of the plan of a target savings account.
+    pub plan: SavingsPlan,
+    /// By mail or not.
+    pub email: Option<bool>,
+    /// By short message or not.
+    pub sms: Option<bool>,
+    /// By notification in the app or not.
+    pub push: Option<bool>,
+    /// By which way statements are sent.
+    pub statement_delivery: Option<StatementDelivery>,
+    /// How often.
+    pub statement_frequency: Option<StatementFrequency>,
+    /// Whether it may be closed before its plan ends.
+    pub early_closure_allowed: Option<bool>,
+    /// The day it is.
+    pub today: Date,
 }
 
 /// An account to be opened on a product's terms.

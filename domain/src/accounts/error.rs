@@ -21,6 +21,15 @@ crate::rejections! {
             minimum: i64 => "minimumDeposit",
         }: Unprocessable "BELOW_MINIMUM_DEPOSIT" =
             "the product asks for an initial deposit of at least {minimum} minor units",
+        /// The plan of a target savings account does not let it be closed yet.
+        EarlyClosure {
+            /// When it ends.
+            maturity: jiff::Timestamp => "maturityDate",
+        }: Unprocessable "EARLY_CLOSURE_NOT_ALLOWED" = "the account is not to be closed before {maturity}",
+        /// Somebody used it in the meantime, or it is not silent for long enough.
+        NotSilent: Conflict "NOT_DUE" = "the account is in use",
+        /// A statement of these days was sent, or is not due.
+        NoStatementDue: Conflict "NOT_DUE" = "no statement of these days is due",
         /// Not in this state.
         InvalidState {
             /// The state it is in.

@@ -1,6 +1,13 @@
 //! Accounts: the contract with a customer. The money in them is the ledger's business.
+//!
+//! ```text
+//!   Absent --open--> Active <--freeze, unfreeze--> Frozen         by staff
+//!                      |  ^---reactivate--- Dormant               after a long silence; back by staff
+//!                      '--close--> Closed                         at the end of an application: see closures
+//! ```
 
 mod command;
+mod contract;
 mod error;
 mod event;
 mod interest;
@@ -9,9 +16,13 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use command::{AccountCommand, OpenAccount};
+pub use command::{AccountCommand, Configure, OpenAccount};
+pub use contract::Contract;
 pub use error::AccountError;
-pub use event::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
+pub use event::{
+    AccountEvent, Configured, NextStatement, Notifications, Opened, SILENCE, STATEMENT, SavingsFrequency,
+    SavingsPlan, Settings, StatementDelivery, StatementFrequency,
+};
 pub use interest::{Accrual, DayEnd, Earner, Owed, Stretch};
 
 use crate::aggregate::Aggregate;
@@ -28,15 +39,10 @@ pub enum Account {
     Active(Contract),
     /// Money may come in; staff decide when it may leave again.
     Frozen(Contract),
-}
-
-/// What later decisions need to know of an open account.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contract {
-    /// Who holds it.
-    pub owner: UserId,
-    /// The product it was opened on.
-    pub product_id: String,
+    /// Nobody has used it for long: money may come in, and leaves when its holder is there again.
+    Dormant(Contract),
+    /// It is over.
+    Closed(Contract),
 }
 
 impl Account {
@@ -45,6 +51,30 @@ impl Account {
             Self::Absent => None,
             Self::Active(_) => Some(AccountStatus::Active),
             Self::Frozen(_) => Some(AccountStatus::Frozen),
+            Self::Dormant(_) => Some(AccountStatus::Dormant),
+            Self::Closed(_) => Some(AccountStatus::Closed),
+        }
+    }
+
+    /// What was agreed, in whatever state it is.
+    #[must_use]
+    pub const fn contract(&self) -> Option<&Contract> {
+        match self {
+            Self::Absent => None,
+            Self::Active(contract)
+            | Self::Frozen(contract)
+            | Self::Dormant(contract)
+            | Self::Closed(contract) => Some(contract),
+        }
+    }
+
+    fn into_contract(self) -> Option<Contract> {
+        match self {
+            Self::Absent => None,
+            Self::Active(contract)
+            | Self::Frozen(contract)
+            | Self::Dormant(contract)
+            | Self::Closed(contract) => Some(contract),
         }
     }
 
@@ -60,27 +90,70 @@ impl Aggregate for Account {
     type Error = AccountError;
 
     fn decide(&self, command: AccountCommand) -> Result<Vec<AccountEvent>, AccountError> {
-        match (self, command) {
-            (Self::Absent, AccountCommand::Open(open)) => Ok(vec![AccountEvent::Opened(open.check()?)]),
-            (Self::Active(_) | Self::Frozen(_), AccountCommand::Open(_)) => Err(AccountError::NumberTaken),
-            (Self::Active(_), AccountCommand::Freeze { reason }) => Ok(vec![AccountEvent::Frozen { reason }]),
-            (Self::Frozen(_), AccountCommand::Unfreeze { reason }) => {
-                Ok(vec![AccountEvent::Unfrozen { reason }])
+        let event = match (self, command) {
+            (Self::Absent, AccountCommand::Open(open)) => AccountEvent::Opened(open.check()?),
+            (_, AccountCommand::Open(_)) => return Err(AccountError::NumberTaken),
+            (Self::Active(_), AccountCommand::Freeze { reason }) => AccountEvent::Frozen { reason },
+            (Self::Frozen(_), AccountCommand::Unfreeze { reason }) => AccountEvent::Unfrozen { reason },
+            (Self::Active(_), AccountCommand::FallDormant { silent_since }) => {
+                AccountEvent::WentDormant { silent_since }
             }
-            (Self::Absent | Self::Frozen(_), AccountCommand::Freeze { .. })
-            | (Self::Absent | Self::Active(_), AccountCommand::Unfreeze { .. }) => Err(self.refuse()),
-        }
+            (Self::Dormant(_), AccountCommand::Reactivate { reason }) => AccountEvent::Reactivated { reason },
+            (
+                Self::Active(contract) | Self::Frozen(contract) | Self::Dormant(contract),
+                AccountCommand::Configure(configure),
+            ) => AccountEvent::Configured(Box::new(contract.configure(*configure)?)),
+            (
+                Self::Active(contract) | Self::Frozen(contract) | Self::Dormant(contract),
+                AccountCommand::SendStatement { from, to, today },
+            ) => contract.send_statement(from, to, today)?,
+            (Self::Active(contract), AccountCommand::Leave { now }) => {
+                contract.leave(now)?;
+                return Ok(Vec::new());
+            }
+            (Self::Active(_), AccountCommand::Close { closure_id }) => AccountEvent::Closed { closure_id },
+            (
+                Self::Absent | Self::Active(_) | Self::Frozen(_) | Self::Dormant(_) | Self::Closed(_),
+                AccountCommand::Freeze { .. }
+                | AccountCommand::Unfreeze { .. }
+                | AccountCommand::FallDormant { .. }
+                | AccountCommand::Reactivate { .. }
+                | AccountCommand::Configure(_)
+                | AccountCommand::SendStatement { .. }
+                | AccountCommand::Leave { .. }
+                | AccountCommand::Close { .. },
+            ) => return Err(self.refuse()),
+        };
+        Ok(vec![event])
     }
 
     fn evolve(&mut self, event: &AccountEvent) {
-        let before = std::mem::take(self);
-        *self = match (event, before) {
-            (AccountEvent::Opened(opened), _) => {
-                Self::Active(Contract { owner: opened.terms.owner, product_id: opened.product_id.clone() })
+        if let AccountEvent::Opened(opened) = event {
+            *self = Self::Active(Contract::of(opened));
+            return;
+        }
+        let into: fn(Contract) -> Self = match event {
+            AccountEvent::Frozen { .. } => Self::Frozen,
+            AccountEvent::WentDormant { .. } => Self::Dormant,
+            AccountEvent::Closed { .. } => Self::Closed,
+            AccountEvent::Opened(_) | AccountEvent::Unfrozen { .. } | AccountEvent::Reactivated { .. } => {
+                Self::Active
             }
-            (AccountEvent::Frozen { .. }, Self::Active(contract)) => Self::Frozen(contract),
-            (AccountEvent::Unfrozen { .. }, Self::Frozen(contract)) => Self::Active(contract),
-            (AccountEvent::Frozen { .. } | AccountEvent::Unfrozen { .. }, other) => other,
+            AccountEvent::Configured(_) | AccountEvent::StatementSent { .. } => {
+                match self {
+                    Self::Absent => {}
+                    Self::Active(contract)
+                    | Self::Frozen(contract)
+                    | Self::Dormant(contract)
+                    | Self::Closed(contract) => contract.grow(event),
+                }
+                return;
+            }
         };
+        *self = std::mem::take(self).into_contract().map_or(Self::Absent, into);
+    }
+
+    fn owner(&self) -> Option<UserId> {
+        self.contract().map(|contract| contract.owner)
     }
 }

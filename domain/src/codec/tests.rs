@@ -124,7 +124,13 @@ fn without_a_ring_it_stays_sealed_and_without_the_key_it_is_erased() {
     assert!(matches!(hash, Personal::Sealed(_)));
     let codec = with_key();
     // Whoever reads of an erasure forgets the key.
-    let erased = Erased { requested_by: ada(), approved_by: ada(), reason: "x".into(), accounts: vec![] };
+    let erased = Erased {
+        requested_by: ada(),
+        approved_by: ada(),
+        reason: "x".into(),
+        accounts: vec![],
+        settled: true,
+    };
     let erased = Codec::default().encode(&stream(), 3, &UserEvent::Erased(Box::new(erased)).into()).unwrap();
     codec.decode(&stream(), 3, ("user.erased", "1"), &erased).unwrap();
     let read = read(&codec, 2, &payload).unwrap();

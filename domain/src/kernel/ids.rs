@@ -93,6 +93,8 @@ ids! {
     AvatarId = "avt";
     /// A card, the bank's own or another's.
     CardId = "card";
+    /// An application to close an account.
+    ClosureId = "cls";
     /// A card of the bank's own that was asked for.
     CardRequestId = "crq";
     /// Evidence that a customer handed in.

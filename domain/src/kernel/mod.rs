@@ -19,9 +19,9 @@ pub use calendar::{Calendar, Frequency, NoSuchDay};
 pub use compact_str::CompactString as Text;
 pub use file::{FileError, FileType, LARGEST_FILE, StoredFile};
 pub use ids::{
-    AddressId, AvatarId, BeneficiaryId, CardId, CardRequestId, CertificateId, CollateralId, CommunityId,
-    ContactId, DisputeId, DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError, InvitationId,
-    KinId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, RotationId, SessionId,
+    AddressId, AvatarId, BeneficiaryId, CardId, CardRequestId, CertificateId, ClosureId, CollateralId,
+    CommunityId, ContactId, DisputeId, DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError,
+    InvitationId, KinId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, RotationId, SessionId,
     SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId, WithdrawalId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};

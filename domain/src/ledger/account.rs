@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::{Checks, LedgerError, Posting, Spent, Uncounted};
+use super::{Checks, LedgerError, Posting, Spent, Ties, Uncounted};
 use crate::kernel::{Currency, UserId, utc_date};
 
 crate::spelled! {
@@ -74,10 +74,14 @@ pub struct LedgerAccount {
     pub spent_this_month: i64,
     /// When it was last posted to.
     pub last_posted_at: Option<Timestamp>,
+    /// What it is needed for.
+    pub ties: Ties,
+    /// When anybody but the bank itself last did something with it: opened it, unfroze it, moved money.
+    pub last_active_at: Option<Timestamp>,
 }
 
 impl LedgerAccount {
-    pub(super) fn open(terms: Terms) -> Self {
+    pub(super) fn open(terms: Terms, at: Timestamp) -> Self {
         Self {
             owner: Some(terms.owner),
             overdraft_limit: terms.overdraft_limit,
@@ -85,6 +89,7 @@ impl LedgerAccount {
             maximum_balance: terms.maximum_balance,
             daily_limit: terms.daily_limit,
             monthly_limit: terms.monthly_limit,
+            last_active_at: Some(at),
             ..Self::internal(terms.currency)
         }
     }
@@ -105,6 +110,8 @@ impl LedgerAccount {
             spent_today: 0,
             spent_this_month: 0,
             last_posted_at: None,
+            ties: Ties { payments: 0, loans: 0, disputes: 0 },
+            last_active_at: None,
         }
     }
 
@@ -132,26 +139,30 @@ impl LedgerAccount {
         }
         if self.owner.is_some() {
             match (checks, posting.amount < 0) {
-                (Checks::Happened, _) => self.check_open(posting)?,
+                (Checks::Happened | Checks::Bookkeeping, _) => self.check_open(posting)?,
                 (Checks::Limited, true) => {
-                    self.check_debit(posting)?;
+                    self.check_debit(posting, self.available())?;
                     self.count_debit(posting, utc_date(at))?;
                 }
-                (Checks::Unlimited, true) => self.check_debit(posting)?,
+                (Checks::Unlimited, true) => self.check_debit(posting, self.available())?,
+                (Checks::Last, true) => self.check_debit(posting, self.available().max(self.balance))?,
                 (_, false) => self.check_credit(posting)?,
             }
         }
         self.balance = self.balance.checked_add(posting.amount).ok_or(LedgerError::Overflow)?;
         self.last_posted_at = Some(at);
+        if checks != Checks::Bookkeeping {
+            self.last_active_at = Some(at);
+        }
         Ok(())
     }
 
-    fn check_debit(&self, posting: &Posting) -> Result<(), LedgerError> {
+    fn check_debit(&self, posting: &Posting, most: i64) -> Result<(), LedgerError> {
         if self.status != AccountStatus::Active {
             return Err(LedgerError::NotActive { account: posting.account.clone(), status: self.status });
         }
         let amount = posting.amount.checked_neg().ok_or(LedgerError::Overflow)?;
-        if amount > self.available() {
+        if amount > most {
             return Err(LedgerError::InsufficientFunds {
                 account: posting.account.clone(),
                 available: self.available(),

@@ -1,6 +1,6 @@
 //! Why the ledger says no.
 
-use super::AccountStatus;
+use super::{AccountStatus, Bond};
 use crate::kernel::{AccountNumber, Currency};
 
 crate::rejections! {
@@ -66,6 +66,13 @@ crate::rejections! {
             /// The account.
             account: AccountNumber,
         }: Conflict "ACCOUNT_NOT_EMPTY" = "account {account} is not empty",
+        /// Something needs the account.
+        Bound {
+            /// The account.
+            account: AccountNumber,
+            /// What.
+            by: Bond => "boundBy",
+        }: Conflict "ACCOUNT_BOUND" = "account {account} cannot be given up now: {by}",
         /// The postings of one movement do not sum to zero, or one of them is zero.
         Unbalanced: Unprocessable "UNBALANCED" = "the postings do not balance",
         /// A balance would leave 64 bits.

@@ -19,6 +19,7 @@ mod posting;
 mod spending;
 #[cfg(test)]
 mod tests;
+mod ties;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ pub use chart::{Channel, Class, Internal};
 pub use error::LedgerError;
 pub use posting::{Posting, Postings};
 pub use spending::{Spent, Uncounted};
+pub use ties::{Bond, Tie, Ties};
 
 use crate::kernel::AccountNumber;
 
@@ -56,7 +58,27 @@ pub enum Effect<'a> {
         checks: Checks,
         /// What is reserved by it, or free again.
         hold: Option<Hold>,
+        /// What an account is needed for from now on, or no more.
+        tie: Option<Tie>,
     },
+    /// No money moves; an account is needed for something from now on, or no more.
+    Bind(Tie),
+    /// Nothing changes; it can only happen while this is so.
+    Require {
+        /// Of which accounts.
+        accounts: Vec<AccountNumber>,
+        /// What must be so.
+        condition: Condition,
+    },
+}
+
+/// What must be so of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// It is active, and nothing binds it.
+    Closable,
+    /// It is empty, and nothing binds it.
+    Settled,
 }
 
 /// What customer accounts may say against a posting. Its currency must be theirs and the sum must fit in any case.
@@ -66,9 +88,13 @@ pub enum Checks {
     Limited,
     /// The same without the limits: own transfers, reversals, the bank's own bookings.
     Unlimited,
-    /// Nothing but that it was closed: it has happened outside of the bank, or was earned. Money that came back is not
-    /// sent away again because the account is full, nor money that never came kept because it is frozen.
+    /// The same as the last debit of all, which takes the minimum balance too.
+    Last,
+    /// Nothing but that it was closed: it has happened outside of the bank. Money that came back is not sent away
+    /// again because the account is full, nor money that never came kept because it is frozen.
     Happened,
+    /// The same of what was earned, which is no sign that anybody still uses the account.
+    Bookkeeping,
 }
 
 /// A change of what is reserved on an account: in its balance, and not available.
@@ -83,13 +109,19 @@ pub struct Hold {
 impl Effect<'_> {
     /// Every account the effect looks at.
     pub fn accounts(&self) -> impl Iterator<Item = &AccountNumber> {
-        let (one, lines) = match self {
-            Self::Open { number, .. } | Self::SetStatus { number, .. } => (Some(number), None),
-            Self::Post { postings, hold, .. } => {
-                (hold.as_ref().map(|hold| &hold.account), Some(postings.iter()))
-            }
+        let (one, other, lines, all): (_, _, _, &[AccountNumber]) = match self {
+            Self::Open { number, .. } | Self::SetStatus { number, .. } => (Some(number), None, None, &[]),
+            Self::Bind(tie) => (Some(&tie.account), None, None, &[]),
+            Self::Require { accounts, .. } => (None, None, None, accounts),
+            Self::Post { postings, hold, tie, .. } => (
+                hold.as_ref().map(|hold| &hold.account),
+                tie.as_ref().map(|tie| &tie.account),
+                Some(postings.iter()),
+                &[],
+            ),
         };
-        one.into_iter().chain(lines.into_iter().flatten().map(|line| &line.account))
+        let lines = lines.into_iter().flatten().map(|line| &line.account);
+        one.into_iter().chain(other).chain(lines).chain(all)
     }
 }
 
@@ -111,9 +143,13 @@ pub trait Book {
 /// [`LedgerError`], one named reason each.
 pub fn apply(book: &mut impl Book, effect: Effect<'_>, at: Timestamp) -> Result<(), LedgerError> {
     match effect {
-        Effect::Open { number, terms } => open(book, &number, terms),
-        Effect::SetStatus { number, status } => set_status(book, &number, status),
-        Effect::Post { postings, checks, hold } => {
+        Effect::Open { number, terms } => open(book, &number, terms, at),
+        Effect::SetStatus { number, status } => set_status(book, &number, status, at),
+        Effect::Bind(tie) => bind(book, Some(tie)),
+        Effect::Require { accounts, condition } => {
+            accounts.iter().try_for_each(|account| require(book, account, condition))
+        }
+        Effect::Post { postings, checks, hold, tie } => {
             // What is freed may be part of what is paid; what is reserved must have come in first.
             let (freed, reserved) = match hold {
                 Some(hold) if hold.change < 0 => (Some(hold), None),
@@ -121,16 +157,22 @@ pub fn apply(book: &mut impl Book, effect: Effect<'_>, at: Timestamp) -> Result<
             };
             change_hold(book, freed)?;
             post(book, postings, checks, at)?;
-            change_hold(book, reserved)
+            change_hold(book, reserved)?;
+            bind(book, tie)
         }
     }
 }
 
-fn open(book: &mut impl Book, number: &AccountNumber, terms: Terms) -> Result<(), LedgerError> {
+fn open(
+    book: &mut impl Book,
+    number: &AccountNumber,
+    terms: Terms,
+    at: Timestamp,
+) -> Result<(), LedgerError> {
     if number.is_internal() || book.get(number).is_some() {
         return Err(LedgerError::AccountExists { account: number.clone() });
     }
-    book.put(number, LedgerAccount::open(terms));
+    book.put(number, LedgerAccount::open(terms, at));
     Ok(())
 }
 
@@ -138,16 +180,55 @@ fn set_status(
     book: &mut impl Book,
     number: &AccountNumber,
     status: AccountStatus,
+    at: Timestamp,
 ) -> Result<(), LedgerError> {
     let mut account = known(book, number)?;
     if account.status == AccountStatus::Closed {
         return Err(LedgerError::NotActive { account: number.clone(), status: account.status });
     }
-    if status == AccountStatus::Closed && account.balance != 0 {
-        return Err(LedgerError::NotEmpty { account: number.clone() });
+    if status == AccountStatus::Closed {
+        settled(number, &account)?;
     }
     account.status = status;
+    if status == AccountStatus::Active {
+        account.last_active_at = Some(at);
+    }
     book.put(number, account);
+    Ok(())
+}
+
+/// Whether nothing is in the account, and nothing needs it.
+fn settled(number: &AccountNumber, account: &LedgerAccount) -> Result<(), LedgerError> {
+    unbound(number, account)?;
+    if account.balance != 0 || account.holds != 0 {
+        return Err(LedgerError::NotEmpty { account: number.clone() });
+    }
+    Ok(())
+}
+
+fn unbound(number: &AccountNumber, account: &LedgerAccount) -> Result<(), LedgerError> {
+    account.ties.bond().map_or(Ok(()), |by| Err(LedgerError::Bound { account: number.clone(), by }))
+}
+
+fn require(book: &impl Book, number: &AccountNumber, condition: Condition) -> Result<(), LedgerError> {
+    let account = known(book, number)?;
+    match condition {
+        Condition::Closable if account.status != AccountStatus::Active => {
+            Err(LedgerError::NotActive { account: number.clone(), status: account.status })
+        }
+        Condition::Closable => unbound(number, &account),
+        Condition::Settled => settled(number, &account),
+    }
+}
+
+fn bind(book: &mut impl Book, tie: Option<Tie>) -> Result<(), LedgerError> {
+    let Some(tie) = tie else { return Ok(()) };
+    let mut account = known(book, &tie.account)?;
+    if account.status == AccountStatus::Closed && !tie.undone {
+        return Err(LedgerError::NotActive { account: tie.account, status: account.status });
+    }
+    account.ties = account.ties.and(&tie).ok_or(LedgerError::Overflow)?;
+    book.put(&tie.account, account);
     Ok(())
 }
 

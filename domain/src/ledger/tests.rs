@@ -62,7 +62,7 @@ fn move_money(
 ) -> Result<(), LedgerError> {
     let amount = Amount::try_from(minor).unwrap();
     let mut postings = Postings::transfer(from, to, amount, Currency::NGN);
-    apply(book, Effect::Post { postings: &mut postings, checks, hold: None }, at(day))
+    apply(book, Effect::Post { postings: &mut postings, checks, hold: None, tie: None }, at(day))
 }
 
 fn fund(book: &mut Map, n: usize, minor: i64) {
@@ -79,8 +79,12 @@ fn each_posting_is_stamped_with_the_balance_after_it() {
     fund(&mut book, 0, 1000);
     let amount = Amount::try_from(300).unwrap();
     let mut postings = Postings::transfer(&number(0), &number(1), amount, Currency::NGN);
-    apply(&mut book, Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None }, at(1))
-        .unwrap();
+    apply(
+        &mut book,
+        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None, tie: None },
+        at(1),
+    )
+    .unwrap();
     assert_eq!(postings.iter().map(|p| p.balance).collect::<Vec<_>>(), [700, 300]);
 }
 
@@ -115,7 +119,7 @@ fn daily_and_monthly_limits_start_afresh() {
     let mut postings = Postings::transfer(&a, &b, Amount::try_from(100).unwrap(), Currency::NGN);
     let result = apply(
         &mut book,
-        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None },
+        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None, tie: None },
         december,
     );
     assert_eq!(code(result), "OK");
@@ -172,7 +176,7 @@ fn postings_that_do_not_balance_never_enter() {
         vec![line(0, -5, Currency::NGN), line(1, 5, dollars)],
     ] {
         let mut postings = Postings::from_lines(lines);
-        let effect = Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None };
+        let effect = Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None, tie: None };
         assert_eq!(code(apply(&mut bank(&terms()), effect, at(1))), "UNBALANCED");
     }
 }
@@ -203,7 +207,7 @@ fn a_foreign_currency_is_refused() {
     let mut postings = Postings::transfer(&cash, &number(0), Amount::try_from(5).unwrap(), dollars);
     let result = apply(
         &mut book,
-        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None },
+        Effect::Post { postings: &mut postings, checks: Checks::Limited, hold: None, tie: None },
         at(1),
     );
     assert_eq!(code(result), "CURRENCY_MISMATCH");
@@ -245,4 +249,71 @@ proptest! {
             }
         }
     }
+}
+
+fn bind(book: &mut Map, tie: Tie) -> &'static str {
+    code(apply(book, Effect::Bind(tie), at(1)))
+}
+
+fn require(book: &mut Map, n: usize, condition: Condition) -> &'static str {
+    code(apply(book, Effect::Require { accounts: vec![number(n)], condition }, at(1)))
+}
+
+#[test]
+fn an_account_that_something_needs_is_neither_closed_nor_given_up() {
+    for bond in [Bond::Payment, Bond::Loan, Bond::Dispute] {
+        let mut book = bank(&terms());
+        let tie = Tie::new(number(0), bond);
+        let close = || Effect::SetStatus { number: number(0), status: AccountStatus::Closed };
+        assert_eq!(require(&mut book, 0, Condition::Closable), "OK");
+        assert_eq!(bind(&mut book, tie.clone()), "OK");
+        assert_eq!(bind(&mut book, tie.clone()), "OK");
+        assert_eq!(bind(&mut book, tie.end()), "OK");
+        for condition in [Condition::Closable, Condition::Settled] {
+            assert_eq!(require(&mut book, 0, condition), "ACCOUNT_BOUND", "{bond}");
+        }
+        assert_eq!(code(apply(&mut book, close(), at(1))), "ACCOUNT_BOUND", "{bond}");
+        assert_eq!(bind(&mut book, tie.end()), "OK");
+        assert_eq!(
+            bind(&mut book.clone(), tie.end()),
+            "AMOUNT_OUT_OF_RANGE",
+            "what was not begun does not end"
+        );
+        assert_eq!(require(&mut book, 0, Condition::Settled), "OK");
+        assert_eq!(code(apply(&mut book, close(), at(1))), "OK", "{bond}");
+        assert_eq!(bind(&mut book, tie), "INVALID_STATE", "a closed account is needed for nothing new");
+    }
+}
+
+#[test]
+fn whoever_has_money_is_not_settled_and_a_frozen_account_is_not_closable() {
+    let mut book = bank(&terms());
+    fund(&mut book, 0, 1);
+    assert_eq!(require(&mut book, 0, Condition::Settled), "ACCOUNT_NOT_EMPTY");
+    assert_eq!(require(&mut book, 0, Condition::Closable), "OK");
+    let freeze = Effect::SetStatus { number: number(1), status: AccountStatus::Frozen };
+    apply(&mut book, freeze, at(1)).unwrap();
+    assert_eq!(require(&mut book, 1, Condition::Settled), "OK");
+    assert_eq!(require(&mut book, 1, Condition::Closable), "INVALID_STATE");
+}
+
+#[test]
+fn the_last_debit_takes_the_minimum_balance_and_no_overdraft() {
+    let mut book = bank(&Terms { minimum_balance: 100, overdraft_limit: 0, ..terms() });
+    fund(&mut book, 0, 150);
+    let (a, b) = (number(0), number(1));
+    assert_eq!(code(move_money(&mut book.clone(), &a, &b, 150, Checks::Unlimited, 1)), "INSUFFICIENT_FUNDS");
+    assert_eq!(code(move_money(&mut book.clone(), &a, &b, 151, Checks::Last, 1)), "INSUFFICIENT_FUNDS");
+    assert_eq!(code(move_money(&mut book, &a, &b, 150, Checks::Last, 1)), "OK");
+}
+
+#[test]
+fn what_the_bank_books_by_itself_is_no_sign_of_life() {
+    let mut book = bank(&terms());
+    let interest = Internal::FeeIncome.account(Currency::NGN);
+    move_money(&mut book, &interest, &number(0), 5, Checks::Bookkeeping, 9).unwrap();
+    assert_eq!(book.get(&number(0)).unwrap().last_active_at, Some(at(1)), "when it was opened");
+    assert_eq!(book.get(&number(0)).unwrap().last_posted_at, Some(at(9)));
+    move_money(&mut book, &interest, &number(0), 5, Checks::Unlimited, 10).unwrap();
+    assert_eq!(book.get(&number(0)).unwrap().last_active_at, Some(at(10)));
 }

@@ -5,6 +5,8 @@ crate::rejections! {
     pub enum LoanProductError {
         /// No such product, or it cannot be applied for.
         Unknown: NotFound "NOT_FOUND" = "no such loan product",
+        /// There is one of this code.
+        Exists: Conflict "PRODUCT_EXISTS" = "there is a product of this code",
         /// A rate that no schedule can be made of, or fees of more than the loan.
         RateOutOfRange: Unprocessable "RATE_OUT_OF_RANGE" =
             "rates and fees are 0 to 100 percent, with at most six decimals; all fees together are at most 100 percent",

@@ -168,7 +168,14 @@ impl Aggregate for LoanProduct {
     type Error = LoanProductError;
 
     fn decide(&self, command: LoanProductCommand) -> Result<Vec<LoanProductEvent>, LoanProductError> {
-        let LoanProductCommand::Define(terms) = command;
+        let terms = match (self, command) {
+            (Self::Absent, LoanProductCommand::Change(_)) => return Err(LoanProductError::Unknown),
+            (Self::Defined(_), LoanProductCommand::Create(_)) => return Err(LoanProductError::Exists),
+            (Self::Absent, LoanProductCommand::Define(terms) | LoanProductCommand::Create(terms))
+            | (Self::Defined(_), LoanProductCommand::Define(terms) | LoanProductCommand::Change(terms)) => {
+                terms
+            }
+        };
         check(&terms)?;
         match self {
             // Defining what is already so is not news.

@@ -69,3 +69,19 @@ fn a_withdrawn_product_cannot_be_applied_for() {
     assert_eq!(LoanProduct::Absent.on_offer(), None);
     assert_eq!(LoanProduct::Defined(terms()).on_offer(), Some(terms()));
 }
+
+#[test]
+fn only_what_is_new_is_created_and_only_what_is_there_changes() {
+    let there = || LoanProductEvent::Defined(Box::new(terms()));
+    given::<LoanProduct>(&[]).when(LoanProductCommand::Create(Box::new(terms()))).then(&[there()]);
+    given::<LoanProduct>(&[there()])
+        .when(LoanProductCommand::Create(Box::new(terms())))
+        .then_refused("PRODUCT_EXISTS");
+    given::<LoanProduct>(&[]).when(LoanProductCommand::Change(Box::new(terms()))).then_refused("NOT_FOUND");
+    given::<LoanProduct>(&[there()]).when(LoanProductCommand::Change(Box::new(terms()))).then(&[]);
+    let mut other = Box::new(terms());
+    other.is_active = false;
+    given::<LoanProduct>(&[there()])
+        .when(LoanProductCommand::Change(other.clone()))
+        .then(&[LoanProductEvent::Defined(other)]);
+}

@@ -10,6 +10,7 @@ use crate::kernel::{
     AccountNumber, Amount, CollateralId, DocumentId, GuarantorId, Personal, StoredFile, TransactionId,
     UserId, midnight,
 };
+use crate::ledger::{Effect, Tie};
 use crate::loan_products::{Cost, LoanDocumentType, LoanTerms};
 
 /// The task of ending an approval that nobody used.
@@ -343,6 +344,9 @@ pub struct Disbursed {
     pub note: Option<String>,
     /// The instalments.
     pub rows: Vec<Row>,
+    /// The account that it binds: it is collected from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
 }
 
 /// A payment towards a loan. Minor units.
@@ -368,6 +372,9 @@ pub struct Repaid {
     /// When the bank collects next; none when all is paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_collection: Option<Date>,
+    /// The account that it binds no more, when all is paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
 }
 
 /// A loan that the bank has given up. Minor units.
@@ -383,6 +390,9 @@ pub struct WrittenOff {
     pub principal: i64,
     /// Interest that had accrued and was not paid.
     pub interest: i64,
+    /// The account that it binds no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
 }
 
 impl AggregateEvent for LoanEvent {
@@ -458,5 +468,14 @@ impl AggregateEvent for LoanEvent {
             | Self::Missed { .. }
             | Self::Closed => Vec::new(),
         }
+    }
+    fn effect(&mut self, _stream: &str) -> Option<Effect<'_>> {
+        let tie = match self {
+            Self::Disbursed(disbursed) => &disbursed.tie,
+            Self::Repaid(repaid) => &repaid.tie,
+            Self::WrittenOff(written) => &written.tie,
+            _ => return None,
+        };
+        tie.clone().map(Effect::Bind)
     }
 }

@@ -11,6 +11,7 @@ use super::event::{Applied, CheckOutcome, Disbursed, Item, LoanEvent, Repaid, Wr
 use super::schedule::{Annuity, LONGEST, NoSchedule, due_dates};
 use super::{APPROVAL_DAYS, Case, ItemStatus, LoanError, MOST_ITEMS, Repayment, principal_of};
 use crate::kernel::{Amount, Personal, TransactionId, UserId, micros, utc_date};
+use crate::ledger::{Bond, Tie};
 use crate::loan_products::LoanTerms;
 
 impl Application {
@@ -70,6 +71,7 @@ impl Case {
             reviewers: BTreeSet::new(),
             approved: None,
             book: Book::new(Vec::new()),
+            tie: None,
             missed: None,
         }
     }
@@ -173,6 +175,7 @@ impl Case {
             amount: *amount,
             note,
             rows,
+            tie: Some(Tie::new(self.applied.account.clone(), Bond::Loan)),
         }))])
     }
 
@@ -213,6 +216,7 @@ impl Case {
             payment_type: repay.payment_type,
             next_due,
             next_collection: next_due.map(|due| due.max(tomorrow)),
+            tie: self.tie.as_ref().filter(|_| is_closed).map(Tie::end),
         })));
         if is_closed {
             let released =
@@ -240,7 +244,8 @@ impl Case {
         if written.principal != self.book.principal() || written.interest != self.book.interest() {
             return Err(LoanError::Changed);
         }
-        Ok(vec![LoanEvent::WrittenOff(Box::new(written))])
+        let tie = self.tie.as_ref().map(Tie::end);
+        Ok(vec![LoanEvent::WrittenOff(Box::new(WrittenOff { tie, ..written }))])
     }
 
     pub(super) fn grow(&mut self, event: &LoanEvent) {
@@ -263,7 +268,10 @@ impl Case {
                 self.reviewers.insert(*by);
             }
             LoanEvent::Approved { by, expires_at, .. } => self.approved = Some((*by, *expires_at)),
-            LoanEvent::Disbursed(disbursed) => self.book = Book::new(disbursed.rows.clone()),
+            LoanEvent::Disbursed(disbursed) => {
+                self.book = Book::new(disbursed.rows.clone());
+                self.tie.clone_from(&disbursed.tie);
+            }
             LoanEvent::Accrued { amount, .. } => self.book.accrue(amount.minor()),
             LoanEvent::Repaid(repaid) => {
                 self.book.pay(&repaid.shares);

@@ -43,6 +43,7 @@ pub use schedule::{Annuity, Instalment, LARGEST, LONGEST, NoSchedule, due_dates}
 
 use crate::aggregate::Aggregate;
 use crate::kernel::{CollateralId, DocumentId, LoanId, UserId};
+use crate::ledger::Tie;
 use crate::loan_products::LoanDocumentType;
 
 /// How long an approval is good, in days of 24 hours.
@@ -131,6 +132,8 @@ pub struct Case {
     pub book: Book,
     /// The arrears that were last recorded: since when, and how many days.
     pub missed: Option<(Date, i64)>,
+    /// The account that it binds.
+    pub tie: Option<Tie>,
 }
 
 /// The bookings of a payment. Minor units.
@@ -347,7 +350,7 @@ impl Aggregate for Loan {
             (
                 Self::Disbursed(case),
                 LoanCommand::WriteOff { by, reason, transaction_id, principal, interest },
-            ) => case.write_off(WrittenOff { by, reason, transaction_id, principal, interest }),
+            ) => case.write_off(WrittenOff { by, reason, transaction_id, principal, interest, tie: None }),
             (
                 Self::Absent
                 | Self::Pending(_)

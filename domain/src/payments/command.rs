@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use super::{Completed, OfLoan, Outside, PaymentError, PaymentKind};
 use crate::accounts::Stretch;
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
-use crate::ledger::{Internal, Postings};
+use crate::ledger::{Bond, Internal, Postings, Tie};
 
 /// Commands to a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Pay {
         if self.outside.as_ref().is_some_and(|outside| !outside.is_readable()) {
             return Err(PaymentError::PayeeErased);
         }
-        Ok(Completed {
+        let mut made = Completed {
             postings: self.postings(),
             kind: self.kind,
             payer: self.payer,
@@ -153,7 +153,10 @@ impl Pay {
             undoes: self.undoes,
             loan: self.loan,
             earned: self.earned,
-        })
+            tie: None,
+        };
+        made.tie = made.kind.clears().then(|| Tie::new(made.customer().clone(), Bond::Payment));
+        Ok(made)
     }
 
     fn fits(&self) -> bool {
@@ -162,7 +165,7 @@ impl Pay {
         let settles = |account| settlement.as_ref().is_some_and(|role| is(account, role));
         let (from_customer, to_customer) = (!self.source.is_internal(), !self.destination.is_internal());
         match self.kind {
-            PaymentKind::Internal | PaymentKind::Own => from_customer && to_customer,
+            PaymentKind::Internal | PaymentKind::Own | PaymentKind::Closure => from_customer && to_customer,
             PaymentKind::Deposit => is(&self.source, &Internal::Cash) && to_customer,
             PaymentKind::Withdrawal => from_customer && is(&self.destination, &Internal::Cash),
             PaymentKind::External | PaymentKind::Mwallet | PaymentKind::Bills => {

@@ -7,7 +7,7 @@ use crate::accounts::Stretch;
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
 use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, LoanId, Personal, TransactionId, UserId};
-use crate::ledger::{Checks, Effect, Hold, Postings};
+use crate::ledger::{Checks, Effect, Hold, Postings, Tie};
 
 /// The task of handing a payment to its rail and asking what became of it.
 pub const CLEAR: &str = "payment.clear";
@@ -29,6 +29,9 @@ pub enum PaymentEvent {
         /// Why, in the words of whoever wanted it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The account that it binds no more, where it was on its way.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie: Option<Tie>,
     },
     /// The payer says that it was wrong.
     Disputed {
@@ -36,6 +39,9 @@ pub enum PaymentEvent {
         dispute_id: DisputeId,
         /// How much of it, minor units.
         amount: Amount,
+        /// The account that it binds, into which a refund would go.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie: Option<Tie>,
     },
     /// The dispute is over.
     DisputeEnded {
@@ -44,6 +50,9 @@ pub enum PaymentEvent {
         /// The transaction that gave money back, when the payer was right.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refund: Option<Refund>,
+        /// The account that it binds no more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie: Option<Tie>,
     },
 }
 
@@ -91,6 +100,8 @@ crate::spelled! {
         LoanWriteOff = "LOAN_WRITE_OFF",
         /// The bank pays what savings have earned.
         SavingsInterest = "SAVINGS_INTEREST",
+        /// What is left in an account that is being closed, to another of its holder's.
+        Closure = "ACCOUNT_CLOSURE",
     }
 }
 
@@ -136,6 +147,9 @@ pub struct Completed {
     /// The days whose interest it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earned: Option<Stretch>,
+    /// The account that it binds while it is on its way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
 }
@@ -164,6 +178,9 @@ pub struct Cleared {
     /// What is free again on the customer's account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Hold>,
+    /// The account that it binds no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Tie>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
 }
@@ -224,7 +241,8 @@ impl PaymentKind {
             | Self::LoanRepayment
             | Self::LoanInterest
             | Self::LoanWriteOff
-            | Self::SavingsInterest => false,
+            | Self::SavingsInterest
+            | Self::Closure => false,
         }
     }
 
@@ -251,7 +269,8 @@ impl PaymentKind {
             | Self::LoanInterest
             | Self::LoanWriteOff => Checks::Unlimited,
             // It was earned on the days that are over: no account is too full for it, nor too frozen.
-            Self::SavingsInterest => Checks::Happened,
+            Self::SavingsInterest => Checks::Bookkeeping,
+            Self::Closure => Checks::Last,
             _ => Checks::Limited,
         }
     }
@@ -277,7 +296,8 @@ impl Completed {
             | PaymentKind::LoanRepayment
             | PaymentKind::LoanInterest
             | PaymentKind::LoanWriteOff
-            | PaymentKind::SavingsInterest => None,
+            | PaymentKind::SavingsInterest
+            | PaymentKind::Closure => None,
         }
     }
 
@@ -358,14 +378,18 @@ impl AggregateEvent for PaymentEvent {
                     .kind
                     .funds()
                     .then(|| Hold { account: made.destination.clone(), change: made.amount.minor() }),
+                tie: made.tie.clone(),
                 postings: &mut made.postings,
             }),
             Self::Settled(cleared) | Self::Returned(cleared) => Some(Effect::Post {
                 checks: Checks::Happened,
                 hold: cleared.release.clone(),
+                tie: cleared.tie.clone(),
                 postings: &mut cleared.postings,
             }),
-            Self::Reversed { .. } | Self::Disputed { .. } | Self::DisputeEnded { .. } => None,
+            Self::Reversed { tie, .. } | Self::Disputed { tie, .. } | Self::DisputeEnded { tie, .. } => {
+                tie.clone().map(Effect::Bind)
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ pub use undo::{DISPUTE_DAYS, REVERSAL_MINUTES};
 
 use crate::aggregate::Aggregate;
 use crate::kernel::{AccountNumber, Amount, DisputeId, TransactionId, UserId};
-use crate::ledger::{Hold, Internal, Postings};
+use crate::ledger::{Bond, Hold, Internal, Postings, Tie};
 
 /// A payment, by its transaction id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub struct Made {
     pub completed: Completed,
     /// The complaint that is open, and how much it is about.
     pub dispute: Option<(DisputeId, Amount)>,
+    /// The account that the complaint binds.
+    pub dispute_tie: Option<Tie>,
     /// What was given back after disputes, minor units.
     pub refunded: i64,
     /// The transaction that undid it.
@@ -160,11 +162,17 @@ impl Aggregate for Payment {
             (_, PaymentCommand::Settle | PaymentCommand::Return { .. }) => Err(self.refuse()),
             (_, PaymentCommand::Reverse { by, party, age, reason }) => {
                 self.check_reversal(party, age)?;
-                Ok(vec![PaymentEvent::Reversed { by, reason }])
+                let tie = match self {
+                    Self::Clearing(made) => made.untied(),
+                    _ => None,
+                };
+                Ok(vec![PaymentEvent::Reversed { by, reason, tie }])
             }
             (_, PaymentCommand::Dispute { dispute_id, amount, age }) => {
                 self.check_dispute(amount, age)?;
-                Ok(vec![PaymentEvent::Disputed { dispute_id, amount }])
+                let payer = self.made().map(|made| made.completed.source.clone());
+                let tie = payer.map(|account| Tie::new(account, Bond::Dispute));
+                Ok(vec![PaymentEvent::Disputed { dispute_id, amount, tie }])
             }
             (_, PaymentCommand::EndDispute { dispute_id, refunded_by }) => {
                 let amount = self.disputed(dispute_id)?;
@@ -173,7 +181,8 @@ impl Aggregate for Payment {
                     return Err(self.refuse());
                 }
                 let refund = refunded_by.map(|by| Refund { by, amount });
-                Ok(vec![PaymentEvent::DisputeEnded { dispute_id, refund }])
+                let tie = self.made().and_then(|made| made.dispute_tie.as_ref()).map(Tie::end);
+                Ok(vec![PaymentEvent::DisputeEnded { dispute_id, refund, tie }])
             }
         }
     }
@@ -182,8 +191,13 @@ impl Aggregate for Payment {
         let before = std::mem::take(self);
         *self = match event {
             PaymentEvent::Completed(completed) => {
-                let made =
-                    Made { completed: (**completed).clone(), dispute: None, refunded: 0, reversed_by: None };
+                let made = Made {
+                    completed: (**completed).clone(),
+                    dispute: None,
+                    dispute_tie: None,
+                    refunded: 0,
+                    reversed_by: None,
+                };
                 let state = if completed.kind.clears() { Self::Clearing } else { Self::Made };
                 state(Box::new(made))
             }
@@ -193,11 +207,12 @@ impl Aggregate for Payment {
                 let undone = before.with(|made| made.reversed_by = Some(*by)).into_made();
                 undone.map_or(Self::Absent, Self::Reversed)
             }
-            PaymentEvent::Disputed { dispute_id, amount } => {
-                before.with(|made| made.dispute = Some((*dispute_id, *amount)))
-            }
+            PaymentEvent::Disputed { dispute_id, amount, tie } => before.with(|made| {
+                made.dispute = Some((*dispute_id, *amount));
+                made.dispute_tie.clone_from(tie);
+            }),
             PaymentEvent::DisputeEnded { refund, .. } => before.with(|made| {
-                made.dispute = None;
+                (made.dispute, made.dispute_tie) = (None, None);
                 made.refunded += refund.map_or(0, |refund| refund.amount.minor());
             }),
         };
@@ -218,7 +233,13 @@ impl Made {
         } else {
             Postings::transfer(&payment.destination, &nostro, payment.amount, payment.currency)
         };
-        Cleared { reference: payment.reference.clone(), reason: None, release: self.release(), postings }
+        Cleared {
+            reference: payment.reference.clone(),
+            reason: None,
+            release: self.release(),
+            tie: self.untied(),
+            postings,
+        }
     }
 
     /// The money goes back where it came from, and the fee with it. What a dispute gave back already is the bank's.
@@ -242,8 +263,14 @@ impl Made {
             reference: payment.reference.clone(),
             reason: Some(reason),
             release: self.release(),
+            tie: self.untied(),
             postings,
         }
+    }
+
+    /// The account that was bound while it was on its way.
+    fn untied(&self) -> Option<Tie> {
+        self.completed.tie.as_ref().map(Tie::end)
     }
 
     /// What a funding had reserved.

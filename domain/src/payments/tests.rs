@@ -93,6 +93,7 @@ fn a_payment_has_left_until_it_comes_back() {
         reference: "RENT".into(),
         reason: Some("AC04".into()),
         release: None,
+        tie: None,
         postings: Postings::default(),
     };
     let settled = PaymentEvent::Settled(Box::new(Cleared { reason: None, ..back.clone() }));
@@ -103,7 +104,7 @@ fn a_payment_has_left_until_it_comes_back() {
         (vec![sent.clone()], true),
         (vec![sent.clone(), settled], true),
         (vec![sent.clone(), PaymentEvent::Returned(Box::new(back))], false),
-        (vec![sent, PaymentEvent::Reversed { by, reason: None }], false),
+        (vec![sent, PaymentEvent::Reversed { by, reason: None, tie: None }], false),
     ] {
         let mut payment = Payment::default();
         events.iter().for_each(|event| payment.evolve(event));
@@ -112,6 +113,7 @@ fn a_payment_has_left_until_it_comes_back() {
 }
 
 mod undone {
+    use crate::ledger::{Bond, Tie};
     use jiff::SignedDuration;
 
     use super::*;
@@ -161,22 +163,31 @@ mod undone {
 
     fn cleared() -> Box<Cleared> {
         let reference = "RENT".to_owned();
-        Box::new(Cleared { reference, reason: None, release: None, postings: Postings::default() })
+        Box::new(Cleared { reference, reason: None, release: None, tie: None, postings: Postings::default() })
+    }
+
+    /// What binds the payer's account.
+    fn tie(bond: Bond) -> Tie {
+        Tie::new("1000000008".into(), bond)
     }
 
     fn disputed(minor: i64) -> PaymentEvent {
-        PaymentEvent::Disputed { dispute_id: dispute_id(), amount: Amount::try_from(minor).unwrap() }
+        PaymentEvent::Disputed {
+            dispute_id: dispute_id(),
+            amount: Amount::try_from(minor).unwrap(),
+            tie: Some(tie(Bond::Dispute)),
+        }
     }
 
     fn ended(minor: Option<i64>) -> PaymentEvent {
         let refund = minor.map(|minor| Refund { by: by(), amount: Amount::try_from(minor).unwrap() });
-        PaymentEvent::DisputeEnded { dispute_id: dispute_id(), refund }
+        PaymentEvent::DisputeEnded { dispute_id: dispute_id(), refund, tie: Some(tie(Bond::Dispute).end()) }
     }
 
     #[test]
     fn the_payer_has_thirty_minutes_inside_the_bank_and_the_others_are_in_no_hurry() {
         let internal = || given::<Payment>(&[made(PaymentKind::Internal)]);
-        let reversed = || [PaymentEvent::Reversed { by: by(), reason: None }];
+        let reversed = || [PaymentEvent::Reversed { by: by(), reason: None, tie: None }];
         internal().when(reverse(Party::Payer, 30)).then(&reversed());
         internal().when(reverse(Party::Payer, 31)).then_refused("REVERSAL_WINDOW_CLOSED");
         internal().when(reverse(Party::Payee, 100_000)).then(&reversed());
@@ -192,7 +203,7 @@ mod undone {
         let sent = made(PaymentKind::External);
         given::<Payment>(std::slice::from_ref(&sent))
             .when(reverse(Party::Payer, 100_000))
-            .then(&[PaymentEvent::Reversed { by: by(), reason: None }]);
+            .then(&[PaymentEvent::Reversed { by: by(), reason: None, tie: Some(tie(Bond::Payment).end()) }]);
         for end in [PaymentEvent::Settled(cleared()), PaymentEvent::Returned(cleared())] {
             given::<Payment>(&[sent.clone(), end])
                 .when(reverse(Party::Payer, 1))
@@ -203,7 +214,7 @@ mod undone {
     #[test]
     fn nobody_gets_the_money_back_twice() {
         let paid = made(PaymentKind::Internal);
-        let reversed = PaymentEvent::Reversed { by: by(), reason: None };
+        let reversed = PaymentEvent::Reversed { by: by(), reason: None, tie: None };
         given::<Payment>(&[paid.clone(), reversed.clone()])
             .when(reverse(Party::Payer, 1))
             .then_refused("INVALID_STATE");

@@ -47,7 +47,8 @@ impl Payment {
                 | PaymentKind::LoanRepayment
                 | PaymentKind::LoanInterest
                 | PaymentKind::LoanWriteOff
-                | PaymentKind::SavingsInterest,
+                | PaymentKind::SavingsInterest
+                | PaymentKind::Closure,
                 _,
             ) => Err(PaymentError::NotReversible { kind }),
         }

@@ -7,4 +7,8 @@ use super::ProductTerms;
 pub enum ProductCommand {
     /// Put it on offer with these terms, or change its terms for accounts opened from now on.
     Define(Box<ProductTerms>),
+    /// Put a new product on offer.
+    Create(Box<ProductTerms>),
+    /// Change the terms of one that is there, for accounts opened from now on.
+    Change(Box<ProductTerms>),
 }

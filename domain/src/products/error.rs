@@ -3,6 +3,10 @@
 crate::rejections! {
     /// Refusals of a product.
     pub enum ProductError {
+        /// No such product.
+        Unknown: NotFound "NOT_FOUND" = "no such product",
+        /// There is one of this code.
+        Exists: Conflict "PRODUCT_EXISTS" = "there is a product of this code",
         /// A rate below 0 or above 100 percent a year.
         RateOutOfRange: Unprocessable "RATE_OUT_OF_RANGE" =
             "an interest rate is between 0 and 100 percent a year",

@@ -105,11 +105,13 @@ impl Aggregate for Product {
 
     fn decide(&self, command: ProductCommand) -> Result<Vec<ProductEvent>, ProductError> {
         match (self, command) {
-            (Self::Absent, ProductCommand::Define(terms)) => {
+            (Self::Absent, ProductCommand::Define(terms) | ProductCommand::Create(terms)) => {
                 check(&terms)?;
                 Ok(vec![ProductEvent::Defined(terms)])
             }
-            (Self::Defined(current), ProductCommand::Define(terms)) => {
+            (Self::Absent, ProductCommand::Change(_)) => Err(ProductError::Unknown),
+            (Self::Defined(_), ProductCommand::Create(_)) => Err(ProductError::Exists),
+            (Self::Defined(current), ProductCommand::Define(terms) | ProductCommand::Change(terms)) => {
                 check(&terms)?;
                 // Defining what is already so is not news.
                 Ok(if *current == *terms { Vec::new() } else { vec![ProductEvent::Defined(terms)] })

@@ -58,3 +58,17 @@ fn a_withdrawn_product_is_not_on_offer() {
     assert!(Product::Defined(withdrawn).on_offer().is_none());
     assert!(Product::Defined(*savings()).on_offer().is_some());
 }
+
+#[test]
+fn only_what_is_new_is_created_and_only_what_is_there_changes() {
+    let there = || ProductEvent::Defined(savings());
+    given::<Product>(&[]).when(ProductCommand::Create(savings())).then(&[there()]);
+    given::<Product>(&[there()]).when(ProductCommand::Create(savings())).then_refused("PRODUCT_EXISTS");
+    given::<Product>(&[]).when(ProductCommand::Change(savings())).then_refused("NOT_FOUND");
+    given::<Product>(&[there()]).when(ProductCommand::Change(savings())).then(&[]);
+    let mut other = savings();
+    other.is_active = false;
+    given::<Product>(&[there()])
+        .when(ProductCommand::Change(other.clone()))
+        .then(&[ProductEvent::Defined(other)]);
+}

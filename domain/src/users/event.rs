@@ -11,6 +11,7 @@ use super::{
 };
 use crate::aggregate::{AggregateEvent, names};
 use crate::kernel::{AccountNumber, Permission, Personal, SessionId, UserId};
+use crate::ledger::{Condition, Effect};
 
 /// Events of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +104,9 @@ pub struct Erased {
     /// The accounts they hold, by which other people's lists know them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<AccountNumber>,
+    /// Whether the ledger was asked if these accounts are empty and nothing needs them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settled: bool,
 }
 
 /// Who registered.
@@ -171,5 +175,14 @@ impl AggregateEvent for UserEvent {
         AvatarSet = "user.avatar_set",
         ErasureRequested = "user.erasure_requested",
         Erased = "user.erased",
+    }
+    /// Nobody is erased who has money in the bank or owes it any.
+    fn effect(&mut self, _stream: &str) -> Option<Effect<'_>> {
+        match self {
+            Self::Erased(erased) if erased.settled => {
+                Some(Effect::Require { accounts: erased.accounts.clone(), condition: Condition::Settled })
+            }
+            _ => None,
+        }
     }
 }

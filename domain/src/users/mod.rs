@@ -137,7 +137,7 @@ impl Person {
             None => Ok(vec![UserEvent::ErasureRequested { by, reason }]),
             Some(requested_by) if requested_by == by => Err(UserError::ApproverIsMaker),
             Some(requested_by) => {
-                let erased = Erased { requested_by, approved_by: by, reason, accounts };
+                let erased = Erased { requested_by, approved_by: by, reason, accounts, settled: true };
                 Ok(vec![UserEvent::Erased(Box::new(erased))])
             }
         }

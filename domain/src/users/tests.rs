@@ -85,6 +85,7 @@ fn erased() -> UserEvent {
         approved_by: staff('2'),
         reason: "They asked".into(),
         accounts: vec!["1000000008".into()],
+        settled: true,
     }))
 }
 

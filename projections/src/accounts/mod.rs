@@ -7,7 +7,10 @@ mod tests;
 
 use std::collections::HashSet;
 
-use bursar_domain::accounts::{AccountEvent, Opened, SavingsPlan};
+use bursar_domain::accounts::{
+    AccountEvent, Notifications, Opened, SavingsFrequency, SavingsPlan, Settings, StatementDelivery,
+    StatementFrequency,
+};
 use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::{AccountStatus, Posting};
 use bursar_domain::payments::Movement;
@@ -73,6 +76,18 @@ pub struct Account {
     pub savings_amount: Option<i64>,
     /// When the savings plan ends.
     pub maturity_at: Option<Timestamp>,
+    /// Whether the holder hears of it by mail.
+    pub notify_email: bool,
+    /// Whether by short message.
+    pub notify_sms: bool,
+    /// Whether by notification in the app.
+    pub notify_push: bool,
+    /// By which way statements are sent.
+    pub statement_delivery: StatementDelivery,
+    /// How often.
+    pub statement_frequency: StatementFrequency,
+    /// Whether it may be closed before its plan ends.
+    pub early_closure_allowed: bool,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When it was last posted to.
@@ -86,9 +101,9 @@ pub struct Account {
 
 impl Account {
     fn opened(event: &Recorded, opened: &Opened, is_default: bool) -> Self {
-        let (plan, terms) = (opened.plan.clone().unwrap_or_default(), &opened.terms);
-        let SavingsPlan { goal, frequency, amount, maturity_date } = plan;
-        Self {
+        let terms = &opened.terms;
+        let settings = Settings { plan: opened.plan.clone(), ..Settings::default() };
+        let mut account = Self {
             account_number: event.stream.id.as_str().into(),
             owner: terms.owner,
             account_name: opened.name.or_erased().to_owned(),
@@ -107,15 +122,36 @@ impl Account {
             monthly_limit: terms.monthly_limit,
             features: opened.features.clone(),
             is_default,
-            savings_goal: goal,
-            savings_frequency: frequency.map(|frequency| frequency.as_str().to_owned()),
-            savings_amount: amount,
-            maturity_at: maturity_date,
+            savings_goal: None,
+            savings_frequency: None,
+            savings_amount: None,
+            maturity_at: None,
+            notify_email: false,
+            notify_sms: false,
+            notify_push: false,
+            statement_delivery: settings.statement_delivery,
+            statement_frequency: settings.statement_frequency,
+            early_closure_allowed: settings.early_closure_allowed,
             opened_at: event.recorded_at,
             last_transaction_at: None,
             last_position: event.position,
             version: event.sequence,
-        }
+        };
+        account.set_up(settings);
+        account
+    }
+
+    fn set_up(&mut self, settings: Settings) {
+        let SavingsPlan { goal, frequency, amount, maturity_date } = settings.plan.unwrap_or_default();
+        self.savings_goal = goal;
+        self.savings_frequency = frequency.map(|frequency| frequency.as_str().to_owned());
+        self.savings_amount = amount;
+        self.maturity_at = maturity_date;
+        let Notifications { email, sms, push } = settings.notifications;
+        (self.notify_email, self.notify_sms, self.notify_push) = (email, sms, push);
+        self.statement_delivery = settings.statement_delivery;
+        self.statement_frequency = settings.statement_frequency;
+        self.early_closure_allowed = settings.early_closure_allowed;
     }
 
     const fn standing(&self) -> Standing {
@@ -179,6 +215,8 @@ pub struct Accounts {
     opened: Vec<Account>,
     /// Owners known to have an account.
     owners: HashSet<UserId>,
+    /// Accounts that were set up anew, in the order of the log.
+    configured: Vec<(AccountNumber, Settings)>,
     /// Owners who were erased, and where in the log.
     erased: Vec<(UserId, Position)>,
 }
@@ -218,7 +256,21 @@ impl ReadModel for Accounts {
                 Ok(())
             }
             Event::Account(AccountEvent::Frozen { .. }) => self.set_status(event, AccountStatus::Frozen),
-            Event::Account(AccountEvent::Unfrozen { .. }) => self.set_status(event, AccountStatus::Active),
+            Event::Account(AccountEvent::Unfrozen { .. } | AccountEvent::Reactivated { .. }) => {
+                self.set_status(event, AccountStatus::Active)
+            }
+            Event::Account(AccountEvent::WentDormant { .. }) => {
+                self.set_status(event, AccountStatus::Dormant)
+            }
+            Event::Account(AccountEvent::Closed { .. }) => self.set_status(event, AccountStatus::Closed),
+            Event::Account(AccountEvent::Configured(configured)) => {
+                let number = AccountNumber::from(event.stream.id.as_str());
+                self.standing(&number)?.last_position = event.position;
+                self.configured.push((number, configured.settings.clone()));
+                Ok(())
+            }
+            // The row says nothing of it.
+            Event::Account(AccountEvent::StatementSent { .. }) => Ok(()),
             Event::Payment(payment) => payment.movement().map_or(Ok(()), |moved| self.moved(moved, event)),
             _ => {
                 self.erased.extend(erasure(event).map(|(user, _)| (user, event.position)));
@@ -228,12 +280,13 @@ impl ReadModel for Accounts {
     }
 
     fn pending(&self) -> usize {
-        self.standings.pending() + self.erased.len()
+        self.standings.pending() + self.configured.len() + self.erased.len()
     }
 
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         self.insert_opened(db).await?;
         self.update_standings(db).await?;
+        self.configure(db).await?;
         self.erase(db).await?;
         if self.standings.saved() {
             self.owners.clear();
@@ -272,7 +325,14 @@ impl Accounts {
                 Event::Account(AccountEvent::Opened(opened)) => {
                     owners.extend(Some(opened.terms.owner).filter(|owner| !self.owners.contains(owner)));
                 }
-                Event::Account(AccountEvent::Frozen { .. } | AccountEvent::Unfrozen { .. }) => {
+                Event::Account(
+                    AccountEvent::Frozen { .. }
+                    | AccountEvent::Unfrozen { .. }
+                    | AccountEvent::WentDormant { .. }
+                    | AccountEvent::Reactivated { .. }
+                    | AccountEvent::Configured(_)
+                    | AccountEvent::Closed { .. },
+                ) => {
                     let number = AccountNumber::from(event.stream.id.as_str());
                     if !self.standings.holds(&number) {
                         numbers.insert(number);
@@ -329,6 +389,33 @@ impl Accounts {
         .execute(db)
         .await?;
         self.opened.clear();
+        Ok(())
+    }
+
+    async fn configure(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        for (number, settings) in self.configured.drain(..) {
+            let plan = settings.plan.unwrap_or_default();
+            sqlx::query!(
+                "UPDATE accounts
+                    SET savings_goal = $2, savings_frequency = $3, savings_amount = $4, maturity_at = $5,
+                        notify_email = $6, notify_sms = $7, notify_push = $8, statement_delivery = $9,
+                        statement_frequency = $10, early_closure_allowed = $11
+                  WHERE account_number = $1",
+                number.as_str(),
+                plan.goal,
+                plan.frequency.map(SavingsFrequency::as_str),
+                plan.amount,
+                plan.maturity_date.map(ToSqlx::to_sqlx) as _,
+                settings.notifications.email,
+                settings.notifications.sms,
+                settings.notifications.push,
+                settings.statement_delivery.as_str(),
+                settings.statement_frequency.as_str(),
+                settings.early_closure_allowed,
+            )
+            .execute(&mut *db)
+            .await?;
+        }
         Ok(())
     }
 

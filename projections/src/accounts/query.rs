@@ -48,7 +48,8 @@ const SELECT: &str =
     l.balance - l.holds + l.overdraft_limit - l.minimum_balance AS available_balance,
     a.interest_rate::text AS interest_rate, l.minimum_balance, l.overdraft_limit, l.maximum_balance,
     l.daily_limit, l.monthly_limit, a.features, a.is_default, a.savings_goal, a.savings_frequency,
-    a.savings_amount, a.maturity_at, a.opened_at, l.last_posted_at AS last_transaction_at, a.last_position,
+    a.savings_amount, a.maturity_at, a.notify_email, a.notify_sms, a.notify_push, a.statement_delivery,
+    a.statement_frequency, a.early_closure_allowed, a.opened_at, l.last_posted_at AS last_transaction_at, a.last_position,
     (SELECT max(e.sequence) FROM events e
       WHERE e.aggregate_type = 'account' AND e.aggregate_id = a.account_number) AS version ";
 const FROM: &str = "FROM accounts a JOIN ledger_accounts l ON l.account = a.account_number WHERE ";
@@ -145,6 +146,12 @@ fn account(row: &PgRow) -> sqlx::Result<Account> {
         savings_frequency: row.try_get("savings_frequency")?,
         savings_amount: row.try_get("savings_amount")?,
         maturity_at: time("maturity_at")?,
+        notify_email: row.try_get("notify_email")?,
+        notify_sms: row.try_get("notify_sms")?,
+        notify_push: row.try_get("notify_push")?,
+        statement_delivery: decoded(row.try_get("statement_delivery")?)?,
+        statement_frequency: decoded(row.try_get("statement_frequency")?)?,
+        early_closure_allowed: row.try_get("early_closure_allowed")?,
         opened_at: row.try_get::<jiff_sqlx::Timestamp, _>("opened_at")?.to_jiff(),
         last_transaction_at: time("last_transaction_at")?,
         last_position: row.try_get("last_position")?,

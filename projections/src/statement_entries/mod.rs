@@ -112,6 +112,7 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
         (PaymentKind::LoanInterest, _) => "Interest on a loan",
         (PaymentKind::LoanWriteOff, _) => "Loan written off",
         (PaymentKind::SavingsInterest, _) => "Interest",
+        (PaymentKind::Closure, _) => "Balance of an account that was closed",
     }
 }
 

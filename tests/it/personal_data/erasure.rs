@@ -5,7 +5,7 @@ use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Permission::{AccountOps, PiiErase};
 use serde_json::json;
 
-use super::{HERS, erase, everything, path, staff, texts, two};
+use super::{HERS, erase, everything, left, path, staff, texts, two};
 use crate::support::client::transfer;
 use crate::support::secrets::tables_with;
 use crate::support::{Bank, codec};
@@ -24,6 +24,8 @@ async fn nothing_is_left_of_whoever_was_erased() {
     }
     assert!(!tables_with(&bank, OTHERS).await.is_empty());
     let her = bank.user("ada@example.com").await;
+    left(&bank, "ada@example.com", &bola).await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
     let (maker, checker) = two(&bank).await;
     let balance = bola.client.balance(&bola.current).await;
     assert_eq!(erase(&maker, her).await.is(200).text_at("status"), "PENDING_APPROVAL");
@@ -62,6 +64,7 @@ async fn nothing_is_left_of_whoever_was_erased() {
 async fn an_erasure_takes_two_members_of_staff() {
     let bank = Bank::open().await;
     let her = bank.user("ada@example.com").await;
+    left(&bank, "ada@example.com", &bank.bola().await).await;
     let (maker, checker) = two(&bank).await;
     let (_, other) = staff(&bank, "teller@example.com", &[AccountOps]).await;
     erase(&other, her).await.problem(403, "PERMISSION_DENIED");
@@ -102,6 +105,7 @@ async fn an_erasure_is_seen_by_every_server_at_once() {
     named["destinationName"] = json!("Funmilayo Canary");
     send(1).json(&named).send().await.is(201);
     let her = bank.user("ada@example.com").await;
+    left(&bank, "ada@example.com", &bola).await;
     let (maker, checker) = two(&bank).await;
     erase(&maker, her).await.is(200);
     erase(&checker, her).await.is(200);
@@ -148,6 +152,7 @@ async fn an_old_request_is_answered_without_the_name() {
     let her = bank.user("ada@example.com").await;
     let (maker, checker) = two(&bank).await;
     let registered = bank.registered("again").await;
+    left(&bank, "ada@example.com", &bola).await;
     erase(&maker, her).await.is(200);
     erase(&checker, her).await.is(200);
     let user = bank.app.journal.load::<bursar_domain::users::User>(&her.to_string()).await.unwrap().0;

@@ -6,7 +6,8 @@ use bursar_commands::vault::{UnlockError, rotate, unlock};
 use bursar_domain::kernel::UserId;
 use bursar_domain::users::User;
 
-use super::{erase, two};
+use super::{erase, left, two};
+use crate::support::leaving::leaves;
 use crate::support::process::{Server, bursar, directory, run};
 use crate::support::{Bank, master_key};
 
@@ -15,6 +16,7 @@ async fn a_rotation_wraps_every_key_anew_and_nothing_else_changes() {
     let bank = Bank::open().await;
     let (sources, _) = sources::system();
     let (ada, bola) = (bank.user("ada@example.com").await, bank.user("bola@example.com").await);
+    left(&bank, "bola@example.com", &bank.ada().await).await;
     let (maker, checker) = two(&bank).await;
     erase(&maker, bola).await.is(200);
     erase(&checker, bola).await.is(200);
@@ -105,6 +107,10 @@ async fn the_command_line_rotates_and_erases() {
     };
     let (ada, teller, approver) =
         (ids("ada@example.com").await, ids("teller@example.com").await, ids("approver@example.com").await);
+    let person = async |email: &str| crate::support::person_at(server.address, email).await;
+    let (leaver, heir) = (person("ada@example.com").await, person("bola@example.com").await);
+    let (one, other) = (person("teller@example.com").await, person("approver@example.com").await);
+    leaves(&leaver, &heir.current, (&one.client, &other.client)).await;
     assert_eq!(server.stop().await, 0);
     let erase = async |maker: &str, checker: &str| {
         on(&["subjects", "erase", &ada, "--maker", maker, "--checker", checker, "--reason", "asked"]).await

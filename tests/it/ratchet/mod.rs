@@ -3,11 +3,13 @@
 //! A new route without a row in [`table`] fails [`rows_routes_and_document_are_one_set`]; the row then brings it under
 //! every other test of this file.
 
+pub mod closing;
 pub mod communities;
 pub mod compliance;
 mod devices;
 mod factors;
 pub mod lending;
+pub mod offers;
 pub mod people;
 mod repeat;
 mod row;

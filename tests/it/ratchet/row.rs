@@ -61,6 +61,9 @@ pub enum Thing {
     CommunityItem,
     Transaction,
     Card,
+    Product,
+    /// An application to close an account.
+    Closure,
     Address,
     Kin,
     Employment,
@@ -101,6 +104,8 @@ impl Thing {
             }
             Self::Mandate => "mnd_0192f0c1a00070008000000000000abc",
             Self::Transaction => "txn_0192f0c1a00070008000000000000abc",
+            Self::Product => "NO-SUCH-PRODUCT",
+            Self::Closure => "cls_0192f0c1a00070008000000000000abc",
             Self::Card => "card_0192f0c1a00070008000000000000abc",
             Self::Address => "addr_0192f0c1a00070008000000000000abc",
             Self::Kin | Self::Record => "kin_0192f0c1a00070008000000000000abc",
@@ -147,6 +152,8 @@ impl Thing {
             Self::Community | Self::CommunityItem => {
                 &["0", "com_", "txn_0192f0c1a00070008000000000000abc", "%00"]
             }
+            Self::Product => &["SAV%20NONE", "%00", "%F0%9F%92%B8"],
+            Self::Closure => &["0", "cls_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Mandate => &["0", "mnd_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Loan => &["0", "loan_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::LoanItem => &["0", "loan_0192f0c1a00070008000000000000abc", "%00"],

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::{World, issued};
-use super::{communities, compliance, factors, lending, people, repeat, standing, undoing};
+use super::{closing, communities, compliance, factors, lending, offers, people, repeat, standing, undoing};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -39,6 +39,8 @@ pub fn rows() -> Vec<Row> {
         people::rows(),
         compliance::rows(),
         lending::rows(),
+        closing::rows(),
+        offers::rows(),
     ]
     .into_iter()
     .flatten()

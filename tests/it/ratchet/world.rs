@@ -4,11 +4,13 @@ use bursar_commands::proof::Outside;
 use bursar_domain::kernel::Permission::{DisputeResolve, LoanApprove, LoanDisburse, LoanReview, StaffAdmin};
 use serde_json::{Value, json};
 
+use super::closing::Closing;
 use super::communities::Communities;
 use super::compliance::Held;
 use super::devices::Gadgets;
 use super::factors::Factors;
 use super::lending::Lending;
+use super::offers::Offers;
 use super::people::People;
 use super::row::{Access, Names, Row};
 use super::standing::Standing;
@@ -38,6 +40,10 @@ pub struct World {
     pub transactions: (String, String),
     /// Loans of Ada's, one in each state, and one of Bola's.
     pub lending: Lending,
+    /// What the bank offers.
+    pub offers: Offers,
+    /// Accounts of Ada's that end.
+    pub closing: Closing,
     /// Communities, and what is in them.
     pub communities: Communities,
     /// What is paid again and again.
@@ -85,6 +91,7 @@ impl World {
         let approver = bank.approver().await;
         let undoing = Undoing::new(&ada, &bola, &chidi, &approver).await;
         let lending = Lending::new(&ada, &bola, &teller, &approver).await;
+        let closing = Closing::new(&bank, &ada, &approver).await;
         let standing = Standing::new(&ada, &bola).await;
         let communities = Communities::new(&ada, &bola, &chidi).await;
         let messages =
@@ -113,6 +120,8 @@ impl World {
             refresh,
             beneficiaries,
             lending,
+            closing,
+            offers: Offers::new(),
             cards,
             issued,
             messages,

@@ -56,7 +56,13 @@ pub const QUESTIONS: [(&str, &str); 13] = [
     (
         "I3",
         "SELECT format('a debit at position %s leaves %s with %s, and %s must stay', position, account, running, floor)
-           FROM postings JOIN floors USING (account) WHERE amount < 0 AND running < floor",
+           FROM postings p JOIN floors USING (account) WHERE amount < 0 AND running < floor
+            -- But for the last debit of all, which leaves nothing in an account that is closed by the same unit.
+            AND NOT (running = 0 AND EXISTS (
+                SELECT FROM events e, events c
+                 WHERE e.position = p.position AND e.payload->'completed'->>'kind' = 'ACCOUNT_CLOSURE'
+                   AND c.event_type = 'account.closed' AND c.aggregate_id = p.account
+                   AND c.metadata::text = e.metadata::text))",
     ),
     (
         "I6",

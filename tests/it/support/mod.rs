@@ -6,6 +6,7 @@ pub mod devices;
 pub mod forge;
 pub mod inside;
 pub mod invariants;
+pub mod leaving;
 pub mod payer;
 pub mod process;
 pub mod proxy;
@@ -134,14 +135,7 @@ impl Bank {
 
     /// Logs in one of the demo's people.
     pub async fn person(&self, email: &str) -> Person {
-        let client = self.client().login(email).await;
-        let accounts = client.get("/v1/accounts?sort=openedAt").await;
-        let number = |kind: &str| {
-            let all = accounts.body["accounts"].as_array();
-            let found = all.and_then(|all| all.iter().find(|account| account["accountType"] == kind));
-            found.map(|account| account["accountNumber"].as_str().unwrap().to_owned()).unwrap_or_default()
-        };
-        Person { current: number("CURRENT"), savings: number("SAVINGS"), client }
+        person_at(self.address, email).await
     }
 
     pub async fn ada(&self) -> Person {
@@ -266,6 +260,18 @@ impl Bank {
         self.server.await.unwrap().unwrap();
         (self.pool, self.database)
     }
+}
+
+/// Logs in one of the demo's people at a server.
+pub async fn person_at(address: SocketAddr, email: &str) -> Person {
+    let client = Client::new(address).login(email).await;
+    let accounts = client.get("/v1/accounts?sort=openedAt").await;
+    let number = |kind: &str| {
+        let all = accounts.body["accounts"].as_array();
+        let found = all.and_then(|all| all.iter().find(|account| account["accountType"] == kind));
+        found.map(|account| account["accountNumber"].as_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    Person { current: number("CURRENT"), savings: number("SAVINGS"), client }
 }
 
 /// A session that is to begin and may do exactly this.

@@ -1,7 +1,13 @@
-//! The products accounts can be opened on.
+//! The products accounts can be opened on, and what staff do about them and about those for loans.
+
+mod accounts;
+mod loans;
+mod terms;
 
 use axum::extract::State;
+use bursar_commands::Committed;
 use bursar_projections::products::{Product, all};
+use jiff::Timestamp;
 use rust_decimal::Decimal;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,10 +20,16 @@ use crate::auth::Caller;
 use crate::openapi::{ReadHeaders, ReadProblems};
 use crate::problem::Problem;
 use crate::request::Conditions;
+pub(crate) use terms::read_file;
 
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_product_types))
+    OpenApiRouter::new()
+        .routes(routes!(list_product_types))
+        .routes(routes!(accounts::list_account_products, accounts::create_account_product))
+        .routes(routes!(accounts::change_account_product))
+        .routes(routes!(loans::list_loan_products_as_staff, loans::create_loan_product))
+        .routes(routes!(loans::change_loan_product))
 }
 
 /// Everything the bank offers, and what it no longer offers.
@@ -63,6 +75,26 @@ async fn list_product_types(
     app.fresh(&caller, &wants, &["products"]).await?;
     let products: Vec<_> = all(&app.pool).await?.into_iter().map(ProductType::of).collect();
     Ok(Answer::ok(ProductTypes { total_products: products.len(), products }))
+}
+
+/// A product that was put on offer or changed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProductPut)]
+pub struct Put {
+    /// `SUCCESS`.
+    status: &'static str,
+    product_id: String,
+    /// When it changed; none when it was so already.
+    updated_at: Option<Timestamp>,
+    message: &'static str,
+}
+
+/// What is said of a product that was put on offer or changed.
+fn put(committed: &Committed, product_id: String) -> Answer<Put> {
+    let updated_at = committed.events.first().map(|recorded| recorded.recorded_at);
+    let message = if updated_at.is_some() { "Product changed from now on" } else { "It was so already" };
+    Answer::ok(Put { status: "SUCCESS", product_id, updated_at, message }).at(committed)
 }
 
 impl ProductType {
