@@ -183,9 +183,9 @@ fn an_invitation_is_for_whom_it_names_and_answered_once() {
         user: user(2),
         invitation: Some(invitation(2)),
     };
-    given::<Community>(&asked).when(answer(2, shouting, true, now())).then(&[event.clone()]);
+    given::<Community>(&asked).when(answer(2, shouting, true, now())).then(std::slice::from_ref(&event));
     let denied = CommunityEvent::Denied { invitation: invitation(2), by: user(2) };
-    given::<Community>(&asked).when(answer(2, email(2), false, now())).then(&[denied.clone()]);
+    given::<Community>(&asked).when(answer(2, email(2), false, now())).then(std::slice::from_ref(&denied));
     let yes = [asked.to_vec(), vec![event]].concat();
     given::<Community>(&yes).when(answer(2, email(2), false, now())).then_refused("INVALID_STATE");
     let no = [asked.to_vec(), vec![denied]].concat();
@@ -196,7 +196,7 @@ fn an_invitation_is_for_whom_it_names_and_answered_once() {
 fn where_nobody_joins_by_themselves_the_admin_answers() {
     let rules = Rules { auto_approve: false, ..rules(9, WithdrawalPolicy::AdminOnly) };
     let wants = CommunityEvent::Requested { invitation: invitation(3), user: user(3), expires_at: later() };
-    given::<Community>(&with(2, rules.clone())).when(ask(3)).then(&[wants.clone()]);
+    given::<Community>(&with(2, rules.clone())).when(ask(3)).then(std::slice::from_ref(&wants));
     let asked = [with(2, rules), vec![wants]].concat();
     given::<Community>(&asked).when(ask(3)).then_refused("ALREADY_PARTICIPANT");
     let by = |by: u8| {
