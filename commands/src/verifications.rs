@@ -148,17 +148,17 @@ impl Verifier {
             return Ok(Unit::new(context));
         }
         let Guess { user, purpose, id, bound_to, code } = guess;
-        let newest = self.newest(user, purpose).await?.filter(|newest| {
-            id.is_none_or(|id| id == newest.issued.id) && newest.issued.bound_to == bound_to
-        });
+        let (verifications, _) = self.journal.load::<Verifications>(&user.to_string()).await?;
+        let bound = verifications.bound(purpose, bound_to);
+        let bound = bound.filter(|bound| id.is_none_or(|id| id == bound.issued.id));
         let unknown = || CommandError::refused(VerificationsError::Unknown);
-        let id = newest.ok_or_else(unknown)?.issued.id;
+        let id = bound.ok_or_else(unknown)?.issued.id;
         let at = self.journal.sources().clock.now();
         let count = Context { idempotency: None, expected_version: None, ..context.clone() };
         self.journal.submit(Unit::new(count).step(user, VerificationsCommand::Try { id, at })).await?;
         // Read again: the code may have been sent anew while this guess was on its way.
-        let verification = self.newest(user, purpose).await?.filter(|newest| newest.issued.id == id);
-        let verification = verification.ok_or_else(unknown)?;
+        let (verifications, _) = self.journal.load::<Verifications>(&user.to_string()).await?;
+        let verification = verifications.get(id).ok_or_else(unknown)?;
         let right = self.keys.code(user, id, verification.resends);
         if verify_slices_are_equal(right.as_bytes(), code.trim().as_bytes()).is_err() {
             let remaining = verification.remaining_tries();
@@ -204,20 +204,21 @@ impl SendCodes {
     async fn send(&self, work: &Work) -> Result<Done, CommandError> {
         let Ok(user) = work.subject.parse() else { return Ok(Done::Finished) };
         let (verifications, _) = self.journal.load::<Verifications>(&work.subject).await?;
-        // A code that came too late is not sent.
-        let newest = verifications.newest(self.purpose);
-        let pending = newest.filter(|newest| newest.status(work.now) == VerificationStatus::Pending);
-        let Some(message) = pending.and_then(|verification| self.message(user, verification)) else {
-            return Ok(Done::Finished);
-        };
-        match self.messenger.send(message).await {
-            Ok(()) => Ok(Done::Finished),
-            Err(NotSent) => Err(CommandError::unavailable()),
+        // A code that came too late is not sent. Where several count, all are: one may have been overtaken by the next before it
+        // was sent, and a way out drops a message that it has already.
+        let all = verifications.all(self.purpose);
+        let pending = all.filter(|kept| kept.status(work.now) == VerificationStatus::Pending);
+        let mut sent = Ok(Done::Finished);
+        for message in pending.filter_map(|pending| self.message(user, pending)) {
+            if let Err(NotSent) = self.messenger.send(message).await {
+                sent = Err(CommandError::unavailable());
+            }
         }
+        sent
     }
 
     fn message(&self, user: UserId, verification: &Verification) -> Option<Message> {
-        let Issued { id, purpose, channel, destination, .. } = &verification.issued;
+        let Issued { id, purpose, channel, destination, bound_to, .. } = &verification.issued;
         let (subject, body, data) = match purpose {
             Purpose::PasswordReset => {
                 let token = self.keys.reset_token(user, *id);
@@ -233,8 +234,7 @@ impl SendCodes {
             | Purpose::Email
             | Purpose::Phone
             | Purpose::SecondFactor
-            | Purpose::PinReset
-            | Purpose::DeviceTransfer => {
+            | Purpose::PinReset => {
                 let code = self.keys.code(user, *id, verification.resends);
                 let link =
                     self.link.as_ref().map(|link| format!("{link}?verificationId={id}&code={}", *code));
@@ -242,6 +242,15 @@ impl SendCodes {
                 let body =
                     format!("{} is your code. Tell it to nobody: the bank never asks for it.{or}", *code);
                 ("Your code", body, json!({"code": *code, "link": link}))
+            }
+            Purpose::DeviceTransfer => {
+                let code = self.keys.code(user, *id, verification.resends);
+                let body = format!(
+                    "Somebody wants to give you a device. {} is the code with which you accept it (transfer {bound_to}). Tell \
+                     it to nobody: the bank never asks for it.",
+                    *code,
+                );
+                ("A device for you", body, json!({"code": *code, "transferId": bound_to}))
             }
         };
         let mut data = data;

@@ -88,7 +88,7 @@ pub struct DeviceAcceptResult {
 
 /// Offers a device of the caller to somebody. The code that accepts it goes to them, and to nobody else.
 ///
-/// Whoever logged in more than five minutes ago says their password. A newer offer takes the place of an older one.
+/// Whoever logged in more than five minutes ago says their password. A newer offer of a device takes the place of an older one.
 #[utoipa::path(
     post, path = "/v1/device/ownership/transfer", tag = "Devices",
     params(WriteHeaders), request_body = DeviceTransferRequest,

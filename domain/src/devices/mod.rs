@@ -43,7 +43,7 @@ pub use state::{
 use crate::aggregate::Aggregate;
 use crate::kernel::TransferId;
 
-/// The most devices a person has; a login from one more is not remembered.
+/// The most devices a person has, and the most that are offered to them; a login from one more is not remembered.
 const MOST: usize = 100;
 
 /// A person's devices, by user id.
@@ -264,9 +264,11 @@ impl Aggregate for Devices {
                 device.seen_at = seen.at;
             }
             DevicesEvent::Offered(offer) => {
-                // Only the newest code of theirs counts, and so does only the newest offer.
-                self.offers.clear();
                 self.offers.insert(offer.id, (**offer).clone());
+                // Codes are sent so many times a day and count for days: older ones have none any more.
+                while self.offers.len() > MOST {
+                    self.offers.pop_first();
+                }
             }
             DevicesEvent::Released(released) => {
                 self.devices.remove(&released.device_id);

@@ -29,10 +29,11 @@ pub use event::{Issued, Purpose, Resent, VerificationStatus, VerificationsEvent}
 use crate::aggregate::Aggregate;
 use crate::kernel::{VerificationId, add_seconds, midnight, utc_date};
 
-/// A person's verifications, by user id: the newest of each purpose, which is the only one that counts.
+/// A person's verifications, by user id: those that count. Of each purpose that is the newest, but for devices that others
+/// want to give them: there it is the newest of each offer, so that nobody voids the offer of somebody else with one of theirs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verifications {
-    newest: BTreeMap<Purpose, Verification>,
+    kept: BTreeMap<VerificationId, Verification>,
     /// Codes sent for each purpose, on the latest UTC day that one was.
     sent: BTreeMap<Purpose, (Date, u32)>,
 }
@@ -75,6 +76,14 @@ impl Verification {
         self.issued.tries.saturating_sub(self.tries)
     }
 
+    /// Whether it still counts when `newer` has begun.
+    fn stands_beside(&self, newer: &Issued) -> bool {
+        self.issued.purpose != newer.purpose
+            || newer.purpose == Purpose::DeviceTransfer
+                && self.issued.bound_to != newer.bound_to
+                && newer.issued_at < self.expires_at
+    }
+
     /// Why nothing more can be done with it at `at`, if nothing can. The last try may still turn out to be right.
     fn open(&self, at: Timestamp, at_most: u32) -> Result<(), VerificationsError> {
         match self.status(at) {
@@ -89,13 +98,24 @@ impl Verifications {
     /// The newest verification of a purpose.
     #[must_use]
     pub fn newest(&self, purpose: Purpose) -> Option<&Verification> {
-        self.newest.get(&purpose)
+        self.all(purpose).next_back()
+    }
+
+    /// Those of a purpose that count, the oldest first.
+    pub fn all(&self, purpose: Purpose) -> impl DoubleEndedIterator<Item = &Verification> {
+        self.kept.values().filter(move |kept| kept.issued.purpose == purpose)
+    }
+
+    /// The verification of a purpose that is bound to this.
+    #[must_use]
+    pub fn bound(&self, purpose: Purpose, bound_to: &str) -> Option<&Verification> {
+        self.all(purpose).find(|kept| kept.issued.bound_to == bound_to)
     }
 
     /// The verification `id`, unless a newer one of its purpose has taken its place.
     #[must_use]
     pub fn get(&self, id: VerificationId) -> Option<&Verification> {
-        self.newest.values().find(|verification| verification.issued.id == id)
+        self.kept.get(&id)
     }
 
     fn known(&self, id: VerificationId) -> Result<&Verification, VerificationsError> {
@@ -148,7 +168,7 @@ impl Verifications {
     }
 
     fn change(&mut self, id: VerificationId, change: impl FnOnce(&mut Verification)) {
-        if let Some(verification) = self.newest.values_mut().find(|v| v.issued.id == id) {
+        if let Some(verification) = self.kept.get_mut(&id) {
             change(verification);
         }
     }
@@ -193,7 +213,8 @@ impl Aggregate for Verifications {
                     issued: (**issued).clone(),
                 };
                 self.count(issued.purpose, issued.issued_at);
-                self.newest.insert(issued.purpose, verification);
+                self.kept.retain(|_, kept| kept.stands_beside(issued));
+                self.kept.insert(issued.id, verification);
             }
             VerificationsEvent::Resent(resent) => {
                 self.count(resent.purpose, resent.sent_at);

@@ -140,3 +140,23 @@ fn a_destination_is_never_printed() {
     assert!(!format!("{event:?}").contains("+234"));
     assert_eq!(new(1, 0).into_event().destination, Personal::new("+2348031000101".into()));
 }
+
+#[test]
+fn offers_of_devices_stand_beside_each_other_and_nothing_else_does() {
+    let about = |n: u32, second: i64, purpose: Purpose, what: &str| {
+        let new = NewVerification { purpose, bound_to: what.into(), ..new(n, second) };
+        VerificationsEvent::Issued(Box::new(new.into_event()))
+    };
+    let offer = |n, second, what| about(n, second, Purpose::DeviceTransfer, what);
+    let two = [offer(1, 0, "one"), offer(2, 1, "another")];
+    for n in [1, 2] {
+        given::<Verifications>(&two).when(guess(n, 10)).then(&[tried(n)]);
+    }
+    // The same one anew takes the place of the old one, and what is too old goes.
+    let anew = [offer(1, 0, "one"), offer(2, 1, "one"), offer(3, 700, "another")];
+    given::<Verifications>(&anew[..2]).when(guess(1, 10)).then_refused("NOT_FOUND");
+    given::<Verifications>(&anew[..2]).when(guess(2, 10)).then(&[tried(2)]);
+    given::<Verifications>(&anew).when(guess(2, 701)).then_refused("NOT_FOUND");
+    let devices = [about(1, 0, Purpose::PinReset, "one"), about(2, 1, Purpose::PinReset, "another")];
+    given::<Verifications>(&devices).when(guess(1, 10)).then_refused("NOT_FOUND");
+}

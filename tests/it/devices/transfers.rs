@@ -121,3 +121,39 @@ async fn an_offer_stands_for_three_days_from_the_day_agreed_on_and_the_newest_co
     assert_eq!(bank.events_of("verifications.tried").await, 0);
     bank.close().await;
 }
+
+#[tokio::test]
+async fn nobody_voids_the_offer_of_somebody_else() {
+    let bank = Bank::open().await;
+    let ada = active(&bank, "ada@example.com", "phone").await;
+    let chidi = active(&bank, "chidi@example.com", "tablet").await;
+    let first = offer(&bank, &ada, "bola@example.com", json!({})).await.is(201);
+    let body = json!({
+        "deviceId": "tablet", "currentOwnerId": bank.user("chidi@example.com").await,
+        "newOwnerId": bank.user("bola@example.com").await,
+    });
+    let second = chidi.post(TRANSFER, &body).await.is(201);
+    let bola = bank.bola().await.client;
+    let phone = phone_of(&bank, "bola@example.com").await;
+    bank.events().await;
+    let sent =
+        bank.client().get(&format!("/v1/sandbox/messages?to={}", phone.replace('+', "%2B"))).await.is(200);
+    let code = |transfer: &Answer| {
+        let messages = sent.list_at("messages").iter();
+        let about: Vec<_> =
+            messages.filter(|m| m["data"]["transferId"] == transfer.body["transferId"]).collect();
+        assert_eq!(about.len(), 1, "sent once: {}", sent.text);
+        assert!(about[0]["body"].as_str().unwrap().contains(transfer.text_at("transferId")));
+        about[0]["data"]["code"].as_str().unwrap().to_owned()
+    };
+    let accepted = async |transfer: &Answer, code: &str| {
+        accept(&bank, &bola, "bola@example.com", transfer.text_at("transferId"), code).await
+    };
+    // One code is no other.
+    if code(&first) != code(&second) {
+        accepted(&first, &code(&second)).await.problem(422, "INVALID_CODE");
+    }
+    assert_eq!(accepted(&first, &code(&first)).await.is(200).body["deviceId"], "phone");
+    assert_eq!(accepted(&second, &code(&second)).await.is(200).body["deviceId"], "tablet");
+    bank.close().await;
+}

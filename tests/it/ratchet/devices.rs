@@ -13,7 +13,7 @@ use bursar_domain::devices::{
 use bursar_domain::kernel::Permission::{DeviceOps, ManageProfile};
 use bursar_domain::kernel::{TransferId, UserId};
 use bursar_domain::messages::Channel;
-use bursar_domain::verifications::Purpose;
+use bursar_domain::verifications::{Purpose, Verifications};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -155,9 +155,11 @@ async fn transfer(bank: &Bank, owner: UserId, device: &str, new_owner: UserId) -
     let (journal, verifier) = (&bank.app.journal, &bank.app.verifier);
     let made = devices::transfer(journal, verifier, Context::default(), owner, wanted).await.unwrap();
     let Event::Devices(DevicesEvent::TransferRequested(requested)) = &made.events[0].event else { panic!() };
-    let issued = verifier.newest(new_owner, Purpose::DeviceTransfer).await.unwrap().unwrap().issued;
+    let (theirs, _) = journal.load::<Verifications>(&new_owner.to_string()).await.unwrap();
+    let transfer = requested.id.to_string();
+    let issued = &theirs.bound(Purpose::DeviceTransfer, &transfer).unwrap().issued;
     let code = bank.app.keys.code(new_owner, issued.id, 0).to_string();
-    (requested.id.to_string(), code)
+    (transfer, code)
 }
 
 async fn reset(bank: &Bank, user: UserId, device: &str) -> (String, String) {
