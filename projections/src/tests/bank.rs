@@ -140,6 +140,7 @@ impl Bank {
             undoes: None,
             loan: None,
             earned: None,
+            tie: None,
             amount,
             currency,
             narration: Some(format!("rent {}", self.position)),
