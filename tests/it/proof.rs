@@ -222,7 +222,9 @@ impl Tampering {
     async fn done(self, bank: &Bank, position: i64, other: i64) -> (i64, i64) {
         let change = |set: &str| format!("UPDATE events SET {set} WHERE position = $1 AND $2 > 0");
         let sql = match self {
-            Self::Payload => change("payload = (payload::text || ' ')::json"),
+            Self::Payload => change(
+                "payload = CASE WHEN payload::text LIKE '{%' THEN replace(payload::text, '{', '{ ') ELSE '\"other\"' END::json",
+            ),
             Self::Time => change("recorded_at = recorded_at + interval '1 microsecond'"),
             Self::Actor => change("metadata = '{\"actor\":\"nobody\",\"correlation_id\":\"\"}'"),
             Self::Deleted => "DELETE FROM events WHERE position = $1 AND $2 > 0".to_owned(),

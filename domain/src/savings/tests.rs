@@ -71,7 +71,7 @@ fn a_day_is_done_once_whether_paid_or_skipped() {
         PlanEvent::Skipped { due, code: "INSUFFICIENT_FUNDS".into(), next: Some(date(2026, 3, 31)) };
     given::<Plan>(&[began(SavingsFrequency::Monthly, None)])
         .when(PlanCommand::Skip { due, code: "INSUFFICIENT_FUNDS".into() })
-        .then(&[skipped.clone()]);
+        .then(std::slice::from_ref(&skipped));
     given::<Plan>(&[began(SavingsFrequency::Monthly, None), skipped])
         .when(PlanCommand::Contribute { due, by: by() })
         .then_refused("NOT_DUE");
@@ -81,8 +81,8 @@ fn a_day_is_done_once_whether_paid_or_skipped() {
 fn a_plan_matures_on_its_date_and_then_nothing_is_due() {
     let began = began(SavingsFrequency::Monthly, Some("2026-06-01T00:00:00Z"));
     let at = |text: &str| PlanCommand::Mature { now: text.parse().unwrap() };
-    given::<Plan>(&[began.clone()]).when(at("2026-05-31T23:59:59Z")).then_refused("NOT_DUE");
-    given::<Plan>(&[began.clone()]).when(at("2026-06-01T00:00:00Z")).then(&[PlanEvent::Matured]);
+    given::<Plan>(std::slice::from_ref(&began)).when(at("2026-05-31T23:59:59Z")).then_refused("NOT_DUE");
+    given::<Plan>(std::slice::from_ref(&began)).when(at("2026-06-01T00:00:00Z")).then(&[PlanEvent::Matured]);
     given::<Plan>(&[began.clone(), PlanEvent::Matured]).when(PlanCommand::End).then_refused("INVALID_STATE");
     assert!(PlanEvent::Matured.dues().iter().all(|due| due.when == When::Never));
     assert_eq!(began.dues()[0].when, When::At(midnight(date(2026, 2, 28))));

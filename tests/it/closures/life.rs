@@ -170,7 +170,10 @@ async fn whoever_has_money_or_owes_it_is_not_erased() {
     lending::staff(&teller.client, &loan, "disburse", &json!({})).await;
     erases(&maker, &her).await.is(200);
     let events = bank.events().await;
-    erases(&checker, &her).await.problem(409, "ACCOUNT_BOUND");
+    // Money in one account, a loan on the other: whichever is looked at first.
+    let refused = erases(&checker, &her).await;
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    assert!(["ACCOUNT_BOUND", "ACCOUNT_NOT_EMPTY"].contains(&refused.text_at("code")), "{}", refused.text);
     assert_eq!(bank.events().await, events);
     ada.client.get("/v1/users/profile").await.is(200);
     let owed = ada.client.get(&format!("/v1/loans/{loan}")).await.is(200);
