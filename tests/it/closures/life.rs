@@ -134,7 +134,8 @@ async fn every_period_is_stated_once_whoever_runs_it_and_however_late() {
     // Two servers at once; then three weeks in which nothing ran.
     let (here, there) = (bank.app.processes.run_due(), second.processes.run_due());
     let (here, there) = tokio::join!(here, there);
-    (here.unwrap(), there.unwrap());
+    here.unwrap();
+    there.unwrap();
     assert_eq!(periods().await.len(), 1);
     bank.later(3 * 7 * DAY).await;
     let stated = periods().await;
