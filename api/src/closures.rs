@@ -309,7 +309,7 @@ async fn finalize_closure(
 ) -> Result<Answer<ClosureMoved>, Problem> {
     let Write { caller, body, context, .. } = write;
     let note = body.note.map(String::from);
-    moved(&closures::finalize(&app.journal, context, caller.user(), id.get()?, note).await?)
+    moved(&closures::finalize(&app.journal, context, &*app.day_ends, caller.user(), id.get()?, note).await?)
 }
 
 impl ClosureSubmitted {

@@ -8,11 +8,14 @@ use bursar_domain::accounts::AccountCommand;
 use bursar_domain::closures::{Closure, ClosureCommand, ClosureError, Completed, Requested, Swept};
 use bursar_domain::kernel::{ClosureId, UserId};
 use bursar_domain::ledger::LedgerError;
+use bursar_domain::mandates::{Mandate, MandateCommand};
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
+use bursar_domain::savings::{Plan, PlanCommand};
 use bursar_domain::{AccountNumber, Aggregate as _, Amount, Personal};
 use jiff::Timestamp;
 
 use crate::accounts::telling;
+use crate::interest::{self, DayEnds};
 use crate::journal::{Holding, SubmitError};
 use crate::owned::{CommandError, NotFound, Owned};
 use crate::payments;
@@ -137,7 +140,8 @@ pub async fn reject(
     Ok(journal.submit(unit).await?)
 }
 
-/// Staff: closes an account that somebody else has approved to close. What is left is paid out in the same unit.
+/// Staff: closes an account that somebody else has approved to close. In one unit what it has earned is paid, what is left is
+/// paid out, and what it was told to pay is cancelled.
 ///
 /// # Errors
 /// `NOT_FOUND`; `INVALID_STATE` unless it is approved, or when the account cannot be used; `SAME_PERSON` for the customer and
@@ -146,6 +150,7 @@ pub async fn reject(
 pub async fn finalize(
     journal: &Journal,
     context: Context,
+    days: &dyn DayEnds,
     by: UserId,
     id: ClosureId,
     note: Option<String>,
@@ -162,7 +167,7 @@ pub async fn finalize(
         closure
             .decide(ClosureCommand::Finalize(Box::new(completed.clone())))
             .map_err(CommandError::refused)?;
-        let unit = closing(journal, Unit::new(context.clone()), id, &requested, completed).await?;
+        let unit = closing(journal, days, Unit::new(context.clone()), id, &requested, completed).await?;
         match journal.submit(unit).await {
             Err(SubmitError::Refused(reason)) if is_lost_race(reason.code()) => {
                 lost = Some(SubmitError::Refused(reason));
@@ -173,14 +178,16 @@ pub async fn finalize(
     Err(lost.map_or_else(CommandError::unavailable, CommandError::from))
 }
 
-/// Money has moved since the balance was read.
+/// Money has moved since the balance was read, or the interest was posted.
 fn is_lost_race(code: &str) -> bool {
-    matches!(code, "ACCOUNT_NOT_EMPTY" | "INSUFFICIENT_FUNDS")
+    matches!(code, "ACCOUNT_NOT_EMPTY" | "INSUFFICIENT_FUNDS" | "INVALID_STATE")
 }
 
-/// The unit that ends an account: its balance paid out, its status closed, its holder told.
+/// The unit that ends an account: its interest posted, its balance paid out, its mandates cancelled, its status closed, its
+/// holder told.
 async fn closing(
     journal: &Journal,
+    days: &dyn DayEnds,
     unit: Unit,
     id: ClosureId,
     requested: &Requested,
@@ -189,14 +196,16 @@ async fn closing(
     let number = &requested.account;
     let account = journal.ledger_account(number).await?;
     let account = account.ok_or_else(|| CommandError::refused(NotFound("account")))?;
-    let swept = match Amount::try_from(account.balance) {
+    let (unit, earned) = interest::settle(journal, days, unit, number).await?;
+    let balance = account.balance.saturating_add(earned);
+    let swept = match Amount::try_from(balance) {
         Ok(amount) => {
-            let none = ClosureError::NoTransferAccount { balance: account.balance };
+            let none = ClosureError::NoTransferAccount { balance };
             let to = requested.transfer_account.clone().ok_or_else(|| CommandError::refused(none))?;
             Some(Swept { transaction_id: payments::mint(journal), amount, currency: account.currency, to })
         }
-        Err(_) if account.balance < 0 => {
-            return Err(CommandError::refused(ClosureError::Overdrawn { balance: account.balance }));
+        Err(_) if balance < 0 => {
+            return Err(CommandError::refused(ClosureError::Overdrawn { balance }));
         }
         Err(_) => None,
     };
@@ -210,6 +219,18 @@ async fn closing(
             ..Pay::between(PaymentKind::Closure, number.clone(), to, amount, currency, reference)
         };
         unit = unit.create(transaction_id, PaymentCommand::Pay(Box::new(pay)));
+    }
+    let (plan, _) = journal.load::<Plan>(number.as_str()).await?;
+    if plan.saving().is_some() {
+        unit = unit.step(number, PlanCommand::End);
+    }
+    for mandate in journal.mandates_over(number).await? {
+        let (state, _) = journal.load::<Mandate>(&mandate).await?;
+        let cancel = MandateCommand::Cancel { reason: Some("The account was closed".to_owned()) };
+        // Those that are over stay as they are.
+        if state.decide(cancel.clone()).is_ok() {
+            unit = unit.step(mandate, cancel);
+        }
     }
     let unit = unit.step(number, AccountCommand::Close { closure_id: id }).release(OPEN, hash(number), id);
     let words = format!("Your account {} is closed.", ending(number));

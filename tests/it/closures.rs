@@ -43,6 +43,24 @@ async fn approved(ada: &Person, account: &str, approver: &Person) -> String {
 }
 
 #[tokio::test]
+async fn what_savings_have_earned_goes_with_what_is_left() {
+    let bank = Bank::open().await;
+    let account = opens(&bank.ada().await, "SAV-001", 10_000_000).await;
+    bank.later(10 * 24 * 60 * 60).await;
+    let (ada, teller, approver) = (bank.ada().await, bank.teller().await, bank.approver().await);
+    let paid = bank.events_of("payment.completed").await;
+    let id = approved(&ada, &account, &approver).await;
+    let done = tries(&teller.client, &id, "finalize").await.is(200);
+    assert!(done.number_at("transferredAmount") > 10_000_000, "{}", done.text);
+    assert!(bank.events_of("payment.completed").await >= paid + 2, "the interest, and the sweep");
+    assert_eq!(ada.client.balance(&account).await, 0);
+    // Nothing is earned any more, and nothing is posted twice: the audit works it out again when the bank closes.
+    bank.later(40 * 24 * 60 * 60).await;
+    assert_eq!(bank.ada().await.client.balance(&account).await, 0);
+    bank.close().await;
+}
+
+#[tokio::test]
 async fn an_account_is_closed_by_two_and_what_is_left_goes_where_its_holder_said() {
     let bank = Bank::open().await;
     let (ada, teller, approver) = (bank.ada().await, bank.teller().await, bank.approver().await);
@@ -58,6 +76,11 @@ async fn an_account_is_closed_by_two_and_what_is_left_goes_where_its_holder_said
         assert!(!asked.text_at(field).is_empty(), "{field}");
     }
     let id = asked.text_at("applicationId");
+    let mandate = json!({
+        "amount": 1_000, "currency": "NGN", "frequency": "YEARLY", "startDate": "2099-01-01T00:00:00Z",
+        "sourceAccount": account, "beneficiaryAccount": ada.current,
+    });
+    let mandate = ada.client.post("/v1/mandates", &mandate).await.is(201).text_at("mandateId").to_owned();
     // It is open until it is closed.
     ada.client.pay(&ada.current, &account, 50_000, "more").await.is(201);
     assert_eq!(tries(&approver.client, id, "approve").await.is(200).text_at("applicationStatus"), "APPROVED");
@@ -84,6 +107,8 @@ async fn an_account_is_closed_by_two_and_what_is_left_goes_where_its_holder_said
     assert_eq!(read.text_at("transactionId"), done.text_at("transactionId"));
     let statement = ada.client.get(&format!("/v1/accounts/{account}/statement")).await.is(200);
     assert_eq!(statement.number_at("closingBalance"), 0);
+    let ended = ada.client.get(&format!("/v1/mandates/{mandate}")).await.is(200);
+    assert_eq!(ended.text_at("status"), "CANCELLED", "{}", ended.text);
     // Nothing happens to it any more.
     let paid = ada.client.pay(&ada.current, &account, 1, "late").await.problem(409, "INVALID_STATE");
     assert_eq!(paid.body["currentState"], "CLOSED");

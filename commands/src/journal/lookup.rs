@@ -163,6 +163,20 @@ impl Journal {
         ids.iter().map(|id| id.parse().map_err(|_| StoreError::Damaged(format!("user {id}")))).collect()
     }
 
+    /// The mandates that were ever given over an account, by id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn mandates_over(&self, number: &AccountNumber) -> Result<Vec<String>, StoreError> {
+        let ids = sqlx::query_scalar!(
+            "SELECT aggregate_id FROM events
+              WHERE aggregate_type = 'mandate' AND event_type = 'mandate.set_up'
+                AND payload->'set_up'->>'source' = $1 ORDER BY aggregate_id",
+            number.as_str()
+        );
+        Ok(ids.fetch_all(&self.0.pool).await?)
+    }
+
     /// What the ledger knows of an account.
     ///
     /// # Errors
