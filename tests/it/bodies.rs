@@ -145,7 +145,8 @@ async fn no_customer_can_stop_a_read_model_with_what_they_write() {
         let mut body = json!({"productId": "TSV-001", "currency": "NGN"});
         body[field] = value;
         let opened = ada.client.post("/v1/accounts", &body).await;
-        if opened.status == 400 {
+        // Some days cannot be, and others are over.
+        if [400, 422].contains(&opened.status) {
             continue;
         }
         let read = ada.client.get(opened.is(201).header("location")).await;

@@ -26,7 +26,7 @@ pub async fn move_money(
 ) -> sqlx::Result<()> {
     let sql = "WITH locked AS MATERIALIZED (SELECT recorded_at FROM head FOR UPDATE)
                UPDATE ledger_accounts SET balance = balance + CASE account WHEN $1 THEN -$3 ELSE $3 END,
-                                          last_posted_at = locked.recorded_at
+                                          last_posted_at = locked.recorded_at, last_active_at = locked.recorded_at
                  FROM locked WHERE account IN ($1, $2)";
     let moved = sqlx::query(sql).bind(from).bind(to).bind(amount).execute(connection).await?;
     assert_eq!(moved.rows_affected(), 2);
