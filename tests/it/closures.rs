@@ -53,6 +53,7 @@ async fn what_savings_have_earned_goes_with_what_is_left() {
     let done = tries(&teller.client, &id, "finalize").await.is(200);
     assert!(done.number_at("transferredAmount") > 10_000_000, "{}", done.text);
     assert!(bank.events_of("payment.completed").await >= paid + 2, "the interest, and the sweep");
+    bank.caught_up().await;
     assert_eq!(ada.client.balance(&account).await, 0);
     // Nothing is earned any more, and nothing is posted twice: the audit works it out again when the bank closes.
     bank.later(40 * 24 * 60 * 60).await;
@@ -99,8 +100,11 @@ async fn an_account_is_closed_by_two_and_what_is_left_goes_where_its_holder_said
     assert_eq!((again.header("idempotent-replayed"), &again.text), ("true", &done.text));
     assert_eq!(bank.events().await - events, written);
     // Below the minimum balance of the product, to the last kobo.
+    bank.caught_up().await;
     assert_eq!(status(&ada, &account).await, "CLOSED");
+    bank.caught_up().await;
     assert_eq!(ada.client.balance(&account).await, 0);
+    bank.caught_up().await;
     assert_eq!(ada.client.balance(&ada.current).await, before + 150_000);
     let read = ada.client.get(&place).await.is(200);
     assert_eq!((read.text_at("applicationStatus"), read.text_at("note")), ("COMPLETED", "Done"));
@@ -286,6 +290,7 @@ async fn a_loan_keeps_the_account_open_that_it_is_collected_from_until_it_is_pai
     lending::staff(&approver.client, &loan, "approve", &json!({})).await;
     lending::staff(&teller.client, &loan, "disburse", &json!({})).await;
     bound(&bank, &ada, &account, &waiting, "LIVE_LOAN").await;
+    bank.caught_up().await;
     let owed = ada.client.get(&format!("/v1/loans/{loan}")).await.is(200);
     let pay = json!({
         "amount": owed.number_at("payoffAmount"), "currency": "NGN", "paymentType": "FULL",
@@ -293,6 +298,7 @@ async fn a_loan_keeps_the_account_open_that_it_is_collected_from_until_it_is_pai
     });
     let paid = ada.client.post(&format!("/v1/payments/loans/{loan}"), &pay).await;
     assert_eq!(paid.status, 201, "{}", paid.text);
+    bank.caught_up().await;
     let left = ada.client.get(&format!("/v1/loans/{loan}")).await.is(200);
     assert_eq!(left.text_at("applicationStatus"), "CLOSED", "{}", left.text);
     let id = approved(&ada, &account, &approver).await;
@@ -317,6 +323,7 @@ async fn of_two_who_close_an_account_at_once_one_does() {
         for lost in answers.into_iter().filter(|answer| answer.status != 200) {
             assert_eq!(lost.problem(409, "INVALID_STATE").body["currentState"], "COMPLETED");
         }
+        bank.caught_up().await;
         assert_eq!(ada.client.balance(&ada.current).await, before + 150_000);
     }
     bank.close().await;
@@ -362,6 +369,7 @@ async fn a_payment_that_races_with_the_closing_is_in_what_is_left_or_refused() {
             _ => panic!("{} {}", paid.text, closed.text),
         }
         if closed.status == 200 {
+            bank.caught_up().await;
             assert_eq!(ada.client.balance(&account).await, 0);
         }
     }

@@ -98,6 +98,7 @@ async fn a_private_community_shows_itself_to_nobody_without_the_code() {
     let let_in = put(&ada, &invitation, json!({"action": "ACCEPT"})).await.is(200);
     assert_eq!(let_in.body["communityDetails"]["description"], "Of us");
     put(&ada, &invitation, json!({"action": "DENY"})).await.problem(409, "INVALID_STATE");
+    bank.caught_up().await;
     bola.client.get(&path).await.is(200);
     put(&bola, &path, json!({"isPrivate": false})).await.problem(403, "ADMIN_ONLY");
     bank.close().await;
@@ -202,6 +203,7 @@ async fn nobody_gets_at_the_money_by_another_way() {
     let has = ada.client.balance(&ada.current).await;
     let paid = withdraw(&ada, &community, 4_000).await.is(201);
     assert_eq!(paid.body["withdrawalStatus"], "PAID");
+    bank.caught_up().await;
     assert_eq!(ada.client.balance(&ada.current).await, has + 4_000);
     assert_eq!(balance(&bola, &community).await, 5_000);
     let id: CommunityId = community.text_at("communityId").parse().unwrap();
@@ -232,6 +234,7 @@ async fn more_than_half_must_agree_and_it_is_paid_once() {
     let votes = join_all(votes).await;
     let paid = votes.iter().filter(|vote| vote.body["withdrawalStatus"] == "PAID").count();
     assert_eq!(paid, 1);
+    bank.caught_up().await;
     assert_eq!(bola.client.balance(&bola.current).await, has + 3_000);
     bank.caught_up().await;
     let listed = ada.client.get(&format!("{}/withdrawals", of(&community))).await.is(200);

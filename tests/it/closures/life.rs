@@ -84,6 +84,7 @@ async fn an_account_that_nobody_uses_comes_to_rest_and_wakes_at_the_counter() {
     assert_eq!(status(&bank.ada().await, &quiet).await, "ACTIVE");
     bank.later(2 * DAY).await;
     let (ada, teller) = (bank.ada().await, bank.teller().await);
+    bank.caught_up().await;
     assert_eq!((status(&ada, &quiet).await, status(&ada, &busy).await), ("DORMANT".into(), "ACTIVE".into()));
     let refused = ada.client.pay(&quiet, &ada.current, 1, "asleep").await.problem(409, "INVALID_STATE");
     assert_eq!(refused.body["currentState"], "DORMANT");
@@ -177,6 +178,7 @@ async fn whoever_has_money_or_owes_it_is_not_erased() {
     assert!(["ACCOUNT_BOUND", "ACCOUNT_NOT_EMPTY"].contains(&refused.text_at("code")), "{}", refused.text);
     assert_eq!(bank.events().await, events);
     ada.client.get("/v1/users/profile").await.is(200);
+    bank.caught_up().await;
     let owed = ada.client.get(&format!("/v1/loans/{loan}")).await.is(200);
     let pay = json!({
         "amount": owed.number_at("payoffAmount"), "currency": "NGN", "paymentType": "FULL",

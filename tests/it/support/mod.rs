@@ -219,10 +219,13 @@ impl Bank {
         sqlx::query_scalar("SELECT position FROM head").fetch_one(&self.pool).await.unwrap()
     }
 
-    /// Lets time pass, and what is due by then be done.
+    /// Lets time pass, and what is due by then be done and be readable.
     pub async fn later(&self, seconds: i64) {
         self.advance(SignedDuration::from_secs(seconds));
         self.app.processes.run_due().await.unwrap();
+        let (all, patience) = (self.events().await, std::time::Duration::from_secs(10));
+        // A model that is out of order has tests of its own.
+        let _ = self.app.freshness.wait(&[], all, patience).await;
     }
 
     /// The balance of one of the bank's own accounts in naira.
