@@ -199,8 +199,10 @@ async fn whichever_statement_fails_a_write_is_done_once_or_not_at_all() {
     let (mut failed, mut refused) = (0, 0);
     for (which, row) in rows().iter().filter(|row| row.replays).enumerate() {
         let expected = world.events_of(row).await;
-        for n in 1..=6 {
-            // One failure for each, another one for its neighbours; TEST_SCALE=4 tries all of them everywhere.
+        let stride = 2_usize.div_ceil(scaled(1));
+        for n in (1 + i64::try_from(which % stride).unwrap()..=6).step_by(stride) {
+            // Every other statement, its neighbours' the others; one failure for each, another one for its neighbours.
+            // TEST_SCALE=4 tries all of them everywhere.
             let turn = which + usize::try_from(n).unwrap();
             let mut struck = false;
             for sqlstate in FAILURES.iter().cycle().skip(turn).take(scaled(1).min(FAILURES.len())) {

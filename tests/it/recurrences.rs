@@ -173,8 +173,13 @@ async fn two_servers_execute_each_day_once() {
     let (here, there) = (bank.client(), bank.client().at(address));
     let (one, other) =
         tokio::join!(here.post("/v1/sandbox/clock", &noon), there.post("/v1/sandbox/clock", &noon));
-    one.is(200);
-    other.is(200);
+    // Whoever is asked second may be there already: what the other has written by then took it along.
+    assert!(
+        [(200, 200), (200, 400), (400, 200)].contains(&(one.status, other.status)),
+        "{} {}",
+        one.text,
+        other.text
+    );
     on(&bank, last).await;
     let expected: Vec<_> = (1..=4).map(|n| start.checked_add(n.days()).unwrap().to_string()).collect();
     for one in &all {

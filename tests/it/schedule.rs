@@ -45,7 +45,7 @@ async fn each_due_day_is_executed_once_by_servers_that_die_and_were_away() {
         let noon = after(day).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp();
         let clients = [bank.client(), bank.client().at(second.1), bank.client().at(third.1)];
         let moves = clients.map(|client| {
-            tokio::spawn(async move { client.post("/v1/sandbox/clock", &json!({"to": noon})).await.is(200) })
+            tokio::spawn(async move { client.post("/v1/sandbox/clock", &json!({"to": noon})).await })
         });
         // Workers that die in the middle of what they do, and leave their claims behind.
         for round in 0..6 {
@@ -63,7 +63,9 @@ async fn each_due_day_is_executed_once_by_servers_that_die_and_were_away() {
         let dead = (noon + SignedDuration::from_secs(2)).to_string();
         sqlx::query(over).bind(dead).execute(&bank.pool).await.unwrap();
         for moved in moves {
-            moved.await.unwrap();
+            // Who is asked late may be there already: what the others have written by then took it along.
+            let moved = moved.await.unwrap();
+            assert!([200, 400].contains(&moved.status), "{}", moved.text);
         }
         on(&bank, after(day)).await;
     }
