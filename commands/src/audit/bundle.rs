@@ -12,14 +12,15 @@
 //! adds what is new.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use bursar_domain::Position;
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 
+use super::whole::Whole;
 use crate::journal::StoreError;
 use crate::journal::lines::lines;
 use crate::keys::hex;
@@ -119,22 +120,22 @@ pub async fn export(
     }
     let events = dir.join("events");
     fs::create_dir_all(&events).map_err(at(&events))?;
-    write_whole(&key_file, |out| out.write_all(key.as_bytes()))?;
+    write_whole(key_file, key.as_bytes())?;
     let files = files(size);
     clear(&events, &files)?;
     for (first, last) in files {
         let path = events.join(name(first, last));
         if !path.exists() {
-            write_events(pool, &path, first, last).await?;
+            write_events(pool, path, first, last).await?;
         }
         progress(last, size);
     }
-    write_hashes(pool, &dir.join("hashes.bin"), size).await?;
-    let checkpoints = write_checkpoints(pool, &dir.join("checkpoints.jsonl"), size).await?;
+    write_hashes(pool, dir.join("hashes.bin"), size).await?;
+    let checkpoints = write_checkpoints(pool, dir.join("checkpoints.jsonl"), size).await?;
     let origin = verifier.name().to_owned();
     let manifest = Manifest { version: 1, origin, events: size };
     let manifest = serde_json::to_vec(&manifest).map_err(|e| StoreError::Damaged(e.to_string()))?;
-    write_whole(&dir.join("bundle.json"), |out| out.write_all(&manifest))?;
+    write_whole(dir.join("bundle.json"), &manifest)?;
     let head =
         sqlx::query_scalar!("SELECT position FROM head").fetch_one(pool).await.map_err(StoreError::from)?;
     Ok(Exported { events: size, unsealed: head - size, checkpoints })
@@ -171,13 +172,13 @@ fn clear(events: &Path, files: &[(Position, Position)]) -> Result<(), BundleErro
 
 async fn write_events(
     pool: &PgPool,
-    path: &Path,
+    path: PathBuf,
     first: Position,
     last: Position,
 ) -> Result<(), BundleError> {
-    let part = part(path);
-    let file = File::create(&part).map_err(at(&part))?;
-    let mut out = zstd::Encoder::new(BufWriter::new(file), COMPRESSION).map_err(at(&part))?;
+    let whole = Whole::create(path)?;
+    let part = whole.part().to_owned();
+    let mut out = zstd::Encoder::new(whole, COMPRESSION).map_err(at(&part))?;
     let mut after = first - 1;
     while after < last {
         let page = lines(pool, after, PAGE.min(last - after)).await?;
@@ -192,26 +193,22 @@ async fn write_events(
             break;
         }
     }
-    let out = out.finish().and_then(|out| out.into_inner().map_err(std::io::IntoInnerError::into_error));
-    out.and_then(|file| file.sync_all()).map_err(at(&part))?;
-    fs::rename(&part, path).map_err(at(path))
+    out.finish().map_err(at(&part))?.finish()?;
+    Ok(())
 }
 
-async fn write_hashes(pool: &PgPool, path: &Path, size: Position) -> Result<(), BundleError> {
-    let part = part(path);
-    let mut out = BufWriter::new(File::create(&part).map_err(at(&part))?);
+async fn write_hashes(pool: &PgPool, path: PathBuf, size: Position) -> Result<(), BundleError> {
+    let mut out = Whole::create(path)?;
     for (first, last) in files(size) {
         let leaves = (first - 1).unsigned_abs()..last.unsigned_abs();
-        let hashes = proof::leaves(pool, leaves).await?;
-        out.write_all(&hashes.concat()).map_err(at(&part))?;
+        out.put(&proof::leaves(pool, leaves).await?.concat())?;
     }
-    out.into_inner().map_err(|e| at(&part)(e.into_error()))?.sync_all().map_err(at(&part))?;
-    fs::rename(&part, path).map_err(at(path))
+    out.finish()?;
+    Ok(())
 }
 
-async fn write_checkpoints(pool: &PgPool, path: &Path, size: Position) -> Result<usize, BundleError> {
-    let part = part(path);
-    let mut out = BufWriter::new(File::create(&part).map_err(at(&part))?);
+async fn write_checkpoints(pool: &PgPool, path: PathBuf, size: Position) -> Result<usize, BundleError> {
+    let mut out = Whole::create(path)?;
     let (mut after, mut written) = (0, 0);
     loop {
         let page = proof::checkpoints_after(pool, after, size, PAGE).await?;
@@ -219,25 +216,19 @@ async fn write_checkpoints(pool: &PgPool, path: &Path, size: Position) -> Result
             let line =
                 CheckpointLine { size: *size, root: hex(root), sealed_at: *sealed_at, note: note.clone() };
             let line = serde_json::to_string(&line).map_err(|e| StoreError::Damaged(e.to_string()))?;
-            writeln!(out, "{line}").map_err(at(&part))?;
+            out.put(format!("{line}\n").as_bytes())?;
         }
         written += page.len();
         let Some(last) = page.last() else { break };
         after = last.size;
     }
-    out.into_inner().map_err(|e| at(&part)(e.into_error()))?.sync_all().map_err(at(&part))?;
-    fs::rename(&part, path).map_err(at(path))?;
+    out.finish()?;
     Ok(written)
 }
 
-/// Where a file is until it is whole.
-fn part(path: &Path) -> PathBuf {
-    path.with_extension("part")
-}
-
-fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), BundleError> {
-    let part = part(path);
-    let mut file = File::create(&part).map_err(at(&part))?;
-    write(&mut file).and_then(|()| file.sync_all()).map_err(at(&part))?;
-    fs::rename(&part, path).map_err(at(path))
+fn write_whole(path: PathBuf, content: &[u8]) -> Result<(), BundleError> {
+    let mut out = Whole::create(path)?;
+    out.put(content)?;
+    out.finish()?;
+    Ok(())
 }

@@ -17,6 +17,7 @@ mod interest;
 mod lines;
 mod replay;
 mod verify;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,12 +62,6 @@ impl fmt::Display for Difference {
         let Self { position, subject, expected, found } = self;
         write!(f, "position {position}: {subject}: expected {expected}, found {found}")
     }
-}
-
-/// So many events as a position.
-fn position_of(size: u64) -> Position {
-    // A log has fewer than 2^63 events.
-    Position::try_from(size).unwrap_or(Position::MAX)
 }
 
 /// The line of the trial balance that adds up all customers.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use bursar_domain::codec::{Codec, Stored};
+use bursar_domain::codec::Codec;
 use bursar_domain::{Position, Recorded};
 
 use super::bundle::{BundleError, CheckpointLine, Manifest, at, files, name};
@@ -18,6 +18,7 @@ use crate::journal::lines::Line;
 use crate::keys::hex;
 use crate::proof::merkle::{Frontier, Hash, leaf_hash};
 use crate::proof::note::Verifier;
+use crate::proof::position;
 
 /// Bytes a line may have; an event has a few thousand.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
@@ -63,7 +64,7 @@ pub fn verify(
     let mut checking = Checking::new(key, manifest.events);
     let difference = checking.run(dir, trusted, progress)?.err();
     let Checking { rebuilt, tree, key, checkpoints, outside, .. } = checking;
-    let events = super::position_of(tree.size());
+    let events = position(tree.size());
     let mut report = Report { events, difference, ..Report::default() };
     report.accounts = rebuilt.accounts();
     report.aggregates = rebuilt.aggregates();
@@ -175,7 +176,7 @@ impl Checking {
         for note in &trusted.notes {
             match self.key.open(note) {
                 Ok(checkpoint) => promises.push(Promise {
-                    size: super::position_of(checkpoint.size),
+                    size: position(checkpoint.size),
                     note: note.clone(),
                     outside: true,
                 }),
@@ -210,18 +211,7 @@ impl Checking {
     }
 
     fn decode(&self, line: &Line<'_>) -> Result<Recorded, String> {
-        let stored = Stored {
-            position: line.position,
-            recorded_at: line.recorded_at,
-            sequence: line.sequence,
-            aggregate_type: &line.aggregate_type,
-            aggregate_id: &line.aggregate_id,
-            event_type: &line.event_type,
-            event_version: &line.event_version,
-            payload: line.payload.get(),
-            metadata: line.metadata.get(),
-        };
-        self.codec.read(&stored).map_err(|e| e.to_string())
+        self.codec.read(&line.stored()).map_err(|e| e.to_string())
     }
 
     /// Holds a signed checkpoint against the tree over as many events.
@@ -230,7 +220,7 @@ impl Checking {
         let subject = format!("the checkpoint over events {} to {size}", (self.held + 1).min(size));
         let signed = self.key.open(&promise.note);
         let signed = signed.map_err(|bad| difference(size, &subject, "signed by the bank", bad))?;
-        if super::position_of(signed.size) != size {
+        if position(signed.size) != size {
             return Err(difference(size, subject, size, signed.size));
         }
         let root = self.tree.root();

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use bursar_domain::Position;
+use bursar_domain::codec::Stored;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sqlx::PgExecutor;
@@ -31,6 +32,23 @@ pub(crate) struct Line<'a> {
     pub(crate) payload: &'a RawValue,
     #[serde(borrow)]
     pub(crate) metadata: &'a RawValue,
+}
+
+impl Line<'_> {
+    /// The row that it was written from.
+    pub(crate) fn stored(&self) -> Stored<'_> {
+        Stored {
+            position: self.position,
+            recorded_at: self.recorded_at,
+            sequence: self.sequence,
+            aggregate_type: &self.aggregate_type,
+            aggregate_id: &self.aggregate_id,
+            event_type: &self.event_type,
+            event_version: &self.event_version,
+            payload: self.payload.get(),
+            metadata: self.metadata.get(),
+        }
+    }
 }
 
 /// An event's position and its line, without a line feed.

@@ -20,7 +20,6 @@ use sqlx::PgPool;
 use crate::journal::StoreError;
 use crate::journal::lines::lines;
 use merkle::{Hash, leaf_hash};
-use sealer::position;
 pub use sealer::{NoClient, Outside, Sealer};
 pub(crate) use tiles::leaves;
 
@@ -63,15 +62,16 @@ impl Inclusion {
 /// # Errors
 /// [`StoreError`].
 pub async fn checkpoints(pool: &PgPool, offset: i64, limit: i64) -> Result<Vec<Sealed>, StoreError> {
-    let rows = sqlx::query!(
-        r#"SELECT size, root, sealed_at AS "sealed_at: jiff_sqlx::Timestamp", note
+    let rows = sqlx::query_as!(
+        SealRow,
+        r#"SELECT size, root, sealed_at AS "sealed_at: _", note
              FROM seals ORDER BY size DESC OFFSET $1 LIMIT $2"#,
         offset,
         limit,
     )
     .fetch_all(pool)
     .await?;
-    rows.into_iter().map(|row| sealed(row.size, &row.root, row.sealed_at.to_jiff(), row.note)).collect()
+    rows.into_iter().map(Sealed::try_from).collect()
 }
 
 /// The checkpoints of more than `after` and at most `through` events, oldest first.
@@ -84,8 +84,9 @@ pub(crate) async fn checkpoints_after(
     through: Position,
     limit: i64,
 ) -> Result<Vec<Sealed>, StoreError> {
-    let rows = sqlx::query!(
-        r#"SELECT size, root, sealed_at AS "sealed_at: jiff_sqlx::Timestamp", note
+    let rows = sqlx::query_as!(
+        SealRow,
+        r#"SELECT size, root, sealed_at AS "sealed_at: _", note
              FROM seals WHERE size > $1 AND size <= $2 ORDER BY size LIMIT $3"#,
         after,
         through,
@@ -93,7 +94,7 @@ pub(crate) async fn checkpoints_after(
     )
     .fetch_all(pool)
     .await?;
-    rows.into_iter().map(|row| sealed(row.size, &row.root, row.sealed_at.to_jiff(), row.note)).collect()
+    rows.into_iter().map(Sealed::try_from).collect()
 }
 
 /// The first checkpoint that vouches for the event at `position`; none when it is not sealed yet.
@@ -101,14 +102,15 @@ pub(crate) async fn checkpoints_after(
 /// # Errors
 /// [`StoreError`].
 pub async fn checkpoint_over(pool: &PgPool, position: Position) -> Result<Option<Sealed>, StoreError> {
-    let row = sqlx::query!(
-        r#"SELECT size, root, sealed_at AS "sealed_at: jiff_sqlx::Timestamp", note
+    let row = sqlx::query_as!(
+        SealRow,
+        r#"SELECT size, root, sealed_at AS "sealed_at: _", note
              FROM seals WHERE size >= $1 ORDER BY size LIMIT 1"#,
         position,
     )
     .fetch_optional(pool)
     .await?;
-    row.map(|row| sealed(row.size, &row.root, row.sealed_at.to_jiff(), row.note)).transpose()
+    row.map(Sealed::try_from).transpose()
 }
 
 /// How many checkpoints there are.
@@ -148,7 +150,27 @@ pub async fn consistency(pool: &PgPool, from: u64, to: u64) -> Result<Option<Vec
     tiles::hashes(pool, &merkle::consistency(from, to)).await.map(Some)
 }
 
-fn sealed(size: Position, root: &[u8], sealed_at: Timestamp, note: String) -> Result<Sealed, StoreError> {
-    let root = root.try_into().map_err(|_| StoreError::Damaged(format!("the root of checkpoint {size}")))?;
-    Ok(Sealed { size, root, sealed_at, note })
+/// The position of the last of so many events.
+pub(crate) fn position(size: u64) -> Position {
+    // A log has fewer than 2^63 events.
+    Position::try_from(size).unwrap_or(Position::MAX)
+}
+
+/// One row of `seals`.
+struct SealRow {
+    size: Position,
+    root: Vec<u8>,
+    sealed_at: jiff_sqlx::Timestamp,
+    note: String,
+}
+
+impl TryFrom<SealRow> for Sealed {
+    type Error = StoreError;
+
+    fn try_from(row: SealRow) -> Result<Self, StoreError> {
+        let SealRow { size, root, sealed_at, note } = row;
+        let damaged = |_| StoreError::Damaged(format!("the root of checkpoint {size}"));
+        let root = root.try_into().map_err(damaged)?;
+        Ok(Self { size, root, sealed_at: sealed_at.to_jiff(), note })
+    }
 }

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::merkle::leaf_hash;
 use super::note::Signer;
+use super::position;
 use super::tiles::Edge;
 use crate::journal::StoreError;
 use crate::journal::lines::lines;
@@ -189,10 +190,4 @@ impl Sealer {
 async fn sealed(pool: &PgPool) -> Result<u64, StoreError> {
     let size = sqlx::query_scalar!("SELECT max(size) FROM seals").fetch_one(pool).await?;
     Ok(size.unwrap_or(0).unsigned_abs())
-}
-
-/// The position of the last of so many events.
-pub(super) fn position(size: u64) -> Position {
-    // A log has fewer than 2^63 events.
-    Position::try_from(size).unwrap_or(Position::MAX)
 }
