@@ -143,6 +143,22 @@ async fn all_is_well(dir: &Path) {
     assert_eq!(replayed.code, 0, "{replayed:?}");
     let total = replayed.out.lines().find(|line| line.trim_start().starts_with("total")).unwrap();
     assert!(total.ends_with(" 0") && replayed.out.contains("equal: "), "{}", replayed.out);
+    for (format, files) in [
+        ("beancount", &["ledger.beancount"][..]),
+        ("hledger", &["ledger.journal"]),
+        ("parquet", &["accounts.parquet", "events.parquet", "postings.parquet"]),
+        ("csv", &["accounts.csv", "events.csv", "load.sql", "postings.csv"]),
+    ] {
+        let to = dir.join(format!("to/{format}"));
+        let written = on(dir, &["audit", "export", "--format", format, "--to", to.to_str().unwrap()]).await;
+        assert_eq!((written.code, &*written.err), (0, ""), "{written:?}");
+        assert!(written.out.contains("exported: "), "{}", written.out);
+        let entries = std::fs::read_dir(&to).unwrap();
+        let mut found: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        found.sort();
+        assert_eq!(found, files, "whole, and nothing else");
+    }
     let events = on(dir, &["audit", "events", "--after", "3", "--limit", "5"]).await;
     let events: Vec<Value> = events.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let positions: Vec<&Value> = events.iter().map(|event| &event["position"]).collect();

@@ -32,6 +32,7 @@
     reason = "tests"
 )]
 
+mod accounting;
 mod accounts;
 mod audit;
 mod banks;

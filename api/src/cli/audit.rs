@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bursar_commands::audit::{self, Report, Trusted, Verified};
+use bursar_commands::audit::{self, Report, Trusted, Verified, accounting};
 use bursar_commands::journal::StoreError;
 use bursar_commands::keys::hex;
 use bursar_commands::proof::note::{Signer, Verifier, split};
 use bursar_domain::codec::Codec;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 
 use super::{Bar, Outcome};
 use crate::config::Config;
@@ -19,11 +19,14 @@ use crate::database::Database;
 pub(super) enum Command {
     /// Rebuild every aggregate and every balance from the log and compare
     Replay,
-    /// Write the log and its proof into a directory that can be checked without the bank
+    /// Write the log and its proof into a directory that can be checked without the bank, or the ledger for other programs
     Export {
-        /// The directory; an export that is there already goes on where it was
+        /// The directory; a bundle that is there already goes on where it was
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
+        /// What to write
+        #[arg(long, value_enum, default_value_t = Format::Bundle)]
+        format: Format,
     },
     /// Check an exported directory: no server, no database, no network
     Verify {
@@ -49,6 +52,20 @@ pub(super) enum Command {
     },
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Format {
+    /// Events as they are stored, their hashes and the signed checkpoints: what `audit verify` checks
+    Bundle,
+    /// The whole ledger for beancount, in ledger.beancount
+    Beancount,
+    /// The whole ledger for hledger, in ledger.journal
+    Hledger,
+    /// Events, postings and accounts as tables of Apache Parquet
+    Parquet,
+    /// The same tables as CSV, with a load.sql that reads them into Postgres
+    Csv,
+}
+
 pub(super) async fn run(config: &Config, command: Command) -> Outcome {
     if let Command::Verify { dir, key, checkpoints } = command {
         return verify(&dir, key, checkpoints.as_deref());
@@ -63,7 +80,13 @@ async fn on(config: &Config, database: &Database, command: Command) -> Outcome {
     match command {
         // Needs no database, and never gets one.
         Command::Verify { dir, key, checkpoints } => verify(&dir, key, checkpoints.as_deref()),
-        Command::Export { to } => export(config, database, &to).await,
+        Command::Export { to, format } => match format {
+            Format::Bundle => export(config, database, &to).await,
+            Format::Beancount => write(database, accounting::Format::Beancount, &to).await,
+            Format::Hledger => write(database, accounting::Format::Hledger, &to).await,
+            Format::Parquet => write(database, accounting::Format::Parquet, &to).await,
+            Format::Csv => write(database, accounting::Format::Csv, &to).await,
+        },
         Command::Key => {
             println!("{}", signer(config, database).await?.verifier());
             Ok(ExitCode::SUCCESS)
@@ -108,6 +131,23 @@ async fn export(config: &Config, database: &Database, to: &Path) -> Outcome {
         println!("{} newer events are not sealed yet and not exported", exported.unsealed);
     }
     println!("key: {}", signer.verifier());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The ledger for other programs.
+async fn write(database: &Database, format: accounting::Format, to: &Path) -> Outcome {
+    let mut bar = Bar::new("export");
+    let mut progress = |done: i64, total: i64| bar.at(done.unsigned_abs(), total.unsigned_abs());
+    let books = accounting::export(&database.pool, format, to, &mut progress).await?;
+    let took = bar.finish();
+    books.files.iter().for_each(|file| println!("{}", file.display()));
+    println!(
+        "exported: {} events, {} movements of money, {} ledger accounts in {:.1} s",
+        books.events,
+        books.movements,
+        books.accounts,
+        took.as_secs_f64()
+    );
     Ok(ExitCode::SUCCESS)
 }
 

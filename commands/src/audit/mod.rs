@@ -11,6 +11,7 @@
 //!
 //! [`export`] writes the log and its proof into a directory, and [`verify`] checks that without the bank.
 
+pub mod accounting;
 mod bundle;
 mod independent;
 mod interest;
