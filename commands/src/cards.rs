@@ -5,7 +5,7 @@ use bursar_domain::cards::{
     Card, CardCommand, CardError, CardExpiry, CardForm, CardLimits, CardNumber, CardType, DeliveryAddress,
     END_BLOCK, Linked, Requested, masked,
 };
-use bursar_domain::kernel::{CardId, CardRequestId, UserId};
+use bursar_domain::kernel::{CardId, CardRequestId, UserId, end_of_day, seconds_until, utc_date};
 use bursar_domain::messages::{Category, MessagesCommand};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::journal::Holding;
-use crate::keys::{Keys, hex};
+use crate::keys::{Keys, hex, sha256};
 use crate::messages::notice;
 use crate::owned::{CommandError, Owned};
 use crate::processes::{self, Done, Task, Work};
@@ -21,6 +21,10 @@ use crate::{Committed, Context, Journal, Unit};
 
 /// The namespace in which cards are claimed, one by each holder.
 const CARD: &str = "card";
+/// The namespace in which the places for cards that somebody links in a day are claimed.
+const LINKED: &str = "card link";
+/// Said of a place that is taken.
+const LINKED_ENOUGH: &str = "TOO_MANY_CARDS";
 /// The namespace in which the numbers of the bank's own cards are claimed.
 const OWN_CARD: &str = "own card";
 /// How many numbers are tried before giving up. There are a thousand million for each issuer identification number.
@@ -79,17 +83,18 @@ pub struct HeldCard {
     pub masked_number: String,
 }
 
-/// Links a card to its holder. One that they had linked before and removed comes back under its id, with what was
-/// spent on it.
+/// Links a card to its holder, of whom so many are linked `a_day` (UTC). One that they had linked before and removed comes
+/// back under its id, with what was spent on it.
 ///
 /// # Errors
-/// `CARD_EXISTS` while it is linked, `CARD_EXPIRED`.
+/// `CARD_EXISTS` while it is linked, `CARD_EXPIRED`, `TOO_MANY_CARDS`.
 pub async fn link(
     journal: &Journal,
     keys: &Keys,
     context: Context,
     owner: UserId,
     new: NewCard,
+    a_day: u32,
 ) -> Result<Committed, CommandError> {
     let token = keys.card_token(owner, &new.number);
     let card = Box::new(Linked {
@@ -105,16 +110,31 @@ pub async fn link(
         is_default: new.is_default,
         limits: new.limits,
     });
-    let link = CardCommand::Link { card, at: journal.sources().clock.now() };
-    let unit = Unit::new(context);
-    let unit = match journal.holder(CARD, &token).await? {
-        Some(id) => unit.step_of(owner, id, link),
-        None => {
-            let id = CardId::mint(journal.sources());
-            unit.create(id, link).claim(CARD, token, id, "CARD_EXISTS")
+    let now = journal.sources().clock.now();
+    let (today, holder) = (utc_date(now), journal.holder(CARD, &token).await?);
+    let places: Vec<_> = (0..a_day).map(|nth| sha256(format!("{owner}:{today}:{nth}").as_bytes())).collect();
+    let taken = journal.held(LINKED, &places).await?;
+    // The last one is tried taken or not: a repeat is told what it was told before.
+    for place in places.iter().filter(|place| !taken.contains(*place)).chain(places.last()) {
+        let link = CardCommand::Link { card: card.clone(), at: now };
+        // Whoever holds a claim may claim it again: each try is somebody else.
+        let unit =
+            Unit::new(context.clone()).claim(LINKED, *place, CardId::mint(journal.sources()), LINKED_ENOUGH);
+        let unit = match &holder {
+            Some(id) => unit.step_of(owner, id, link),
+            None => {
+                let id = CardId::mint(journal.sources());
+                unit.create(id, link).claim(CARD, token, id, "CARD_EXISTS")
+            }
+        };
+        match journal.submit(unit).await.map_err(CommandError::from) {
+            // Somebody else has taken this place since.
+            Err(error) if error.code() == Some(LINKED_ENOUGH) => {}
+            answer => return answer,
         }
-    };
-    Ok(journal.submit(unit).await?)
+    }
+    let retry_after = seconds_until(now, end_of_day(today));
+    Err(CommandError::refused(CardError::TooManyLinks { allowed: a_day, retry_after }))
 }
 
 /// Asks for a card of the bank's own that spends the money of `account`.

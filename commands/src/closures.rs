@@ -3,7 +3,6 @@
 //! What may not be is refused where it would happen: the ledger neither closes an account that something needs nor one that is
 //! not empty. A payment in the meantime changes the balance, and the closing is made anew.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use bursar_domain::accounts::AccountCommand;
 use bursar_domain::closures::{Closure, ClosureCommand, ClosureError, Completed, Requested, Swept};
 use bursar_domain::kernel::{ClosureId, UserId};
@@ -17,6 +16,7 @@ use jiff::Timestamp;
 use crate::accounts::telling;
 use crate::interest::{self, DayEnds};
 use crate::journal::{Holding, SubmitError};
+use crate::keys::sha256;
 use crate::owned::{CommandError, NotFound, Owned};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
@@ -252,7 +252,5 @@ fn ending(number: &AccountNumber) -> String {
 }
 
 fn hash(number: &AccountNumber) -> [u8; 32] {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(digest(&SHA256, number.as_str().as_bytes()).as_ref());
-    hash
+    sha256(number.as_str().as_bytes())
 }

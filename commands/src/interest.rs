@@ -6,9 +6,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use bursar_domain::accounts::{Earner, Owed, Stretch};
-use bursar_domain::kernel::{TransactionId, midnight, utc_date};
+use bursar_domain::kernel::{TransactionId, end_of_day, utc_date};
 use bursar_domain::ledger::Internal;
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::{AccountNumber, Amount, Position};
@@ -17,6 +16,7 @@ use futures_util::future::{BoxFuture, join_all};
 use jiff::civil::Date;
 
 use crate::journal::{StoreError, SubmitError};
+use crate::keys::sha256;
 use crate::owned::CommandError;
 use crate::payments;
 use crate::processes::{self, Done, Task, Work, context};
@@ -98,11 +98,11 @@ fn posting(unit: Unit, earner: &Earner, owed: Owed) -> Unit {
 
 /// The transaction that pays an account for the days up to `through`: there is one.
 fn id_of(account: &AccountNumber, through: Date) -> TransactionId {
-    let hash = digest(&SHA256, format!("{POST}:{account}:{through}").as_bytes());
+    let hash = sha256(format!("{POST}:{account}:{through}").as_bytes());
     let mut bytes = [0; 10];
-    bytes.iter_mut().zip(hash.as_ref()).for_each(|(byte, hashed)| *byte = *hashed);
+    bytes.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
     // From when on it can be paid.
-    TransactionId::of(through.tomorrow().map_or(jiff::Timestamp::MAX, midnight), &bytes)
+    TransactionId::of(end_of_day(through), &bytes)
 }
 
 /// The month of a day.
@@ -112,7 +112,7 @@ fn month_of(day: Date) -> Stretch {
 
 /// When a month is over.
 fn end_of(month: Stretch) -> jiff::Timestamp {
-    month.through.tomorrow().map_or(jiff::Timestamp::MAX, midnight)
+    end_of_day(month.through)
 }
 
 /// Posts the interest of each month when it is over; after months of downtime, that of the oldest first.

@@ -326,14 +326,14 @@ impl RefreshToken {
     /// SHA-256 of the text, hex: what the log holds.
     #[must_use]
     pub fn hash(&self) -> String {
-        hex(digest(&SHA256, self.text.as_bytes()).as_ref())
+        hex(&sha256(self.text.as_bytes()))
     }
 }
 
 /// The key of something a process does when it is due (`product:CUR-001`), equal on every server.
 #[must_use]
 pub fn due_key(name: &str) -> Idempotency {
-    let hash = first_half(digest(&SHA256, name.as_bytes()).as_ref());
+    let hash = first_half(&sha256(name.as_bytes()));
     Idempotency { key: hash, fingerprint: hash }
 }
 
@@ -344,6 +344,14 @@ fn expand(prk: &hkdf::Prk, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
     let filled = prk.expand(&purpose, hkdf::HKDF_SHA256).and_then(|okm| okm.fill(&mut *key));
     debug_assert!(filled.is_ok());
     key
+}
+
+/// SHA-256.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest(&SHA256, bytes).as_ref());
+    hash
 }
 
 /// Two hexadecimal digits a byte.

@@ -6,12 +6,11 @@
 
 use std::sync::LazyLock;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use bursar_domain::reference::{Choices, Places, Reference, ReferenceError};
 use serde::de::DeserializeOwned;
 use sqlx::{Connection as _, PgConnection};
 
-use crate::keys::hex;
+use crate::keys::{hex, sha256};
 
 /// A file and the table it goes into.
 #[derive(Debug, Clone, Copy)]
@@ -144,7 +143,7 @@ impl Dataset {
 
     /// Names this version of it.
     fn sha256(self) -> String {
-        hex(digest(&SHA256, self.csv.as_bytes()).as_ref())
+        hex(&sha256(self.csv.as_bytes()))
     }
 
     /// Puts its rows in the place of those in the table. `DELETE`, because `TRUNCATE` would make readers wait.

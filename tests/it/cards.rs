@@ -3,13 +3,14 @@
 mod hotlist;
 mod own;
 
+use bursar_api::config::Config;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::support::client::Answer;
 use crate::support::secrets::tables_with;
-use crate::support::{Bank, Person};
+use crate::support::{Bank, Person, config};
 
 const EXTERNAL: &str = "/v1/cards/external";
 const FUND: &str = "/v1/payments/fund/via/card";
@@ -172,6 +173,48 @@ async fn a_repeated_key_links_once_also_when_the_card_was_removed_in_between() {
     read(&ada, first.text_at("cardId")).await.problem(404, "NOT_FOUND");
     let other = card("4242424242424242");
     ada.client.post_with_key(EXTERNAL, "link-1", &other).await.problem(422, "IDEMPOTENCY_KEY_REUSED");
+    bank.close().await;
+}
+
+#[tokio::test]
+async fn three_cards_are_linked_in_a_day_also_when_they_are_removed_in_between() {
+    let mut config = config();
+    config.cards.links_a_day = Config::default().cards.links_a_day;
+    let bank = Bank::configured(config.clone()).await;
+    let (_, elsewhere) = bank.second_configured(config).await;
+    let ada = bank.ada().await;
+    let numbers = [VISA, "5555555555554444", "4012888888881881", "5105105105105100"];
+    let link = async |number: &str, key: &str| ada.client.post_with_key(EXTERNAL, key, &card(number)).await;
+    for (number, key) in numbers.iter().zip(["one", "two", "three"]) {
+        let linked = link(number, key).await.is(201);
+        if key != "three" {
+            // What is linked already takes nobody's place.
+            link(number, "again").await.problem(409, "CARD_EXISTS");
+        }
+        remove(&ada, linked.text_at("cardId")).await.is(200);
+    }
+    let events = bank.events().await;
+    let refused = link(numbers[3], "four").await.problem(429, "TOO_MANY_CARDS");
+    assert_eq!(refused.body["limit"], 3);
+    assert!((1..=86_400).contains(&refused.header("retry-after").parse::<i64>().unwrap()));
+    link(numbers[0], "five").await.problem(429, "TOO_MANY_CARDS");
+    // A repeat is told what it was told, and somebody else has a day of their own.
+    link(numbers[0], "one").await.is(201);
+    assert_eq!(bank.events().await, events);
+    bank.bola().await.client.post(EXTERNAL, &card(VISA)).await.is(201);
+    bank.advance(SignedDuration::from_hours(24));
+    let ada = bank.ada().await;
+    // At two servers at once no more get through.
+    let there = ada.client.at(elsewhere);
+    let all = join_all(
+        numbers
+            .iter()
+            .zip([&there, &ada.client, &there, &ada.client])
+            .map(async |(number, client)| client.post(EXTERNAL, &card(number)).await.status),
+    );
+    let mut statuses = all.await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 201, 201, 429]);
     bank.close().await;
 }
 

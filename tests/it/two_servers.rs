@@ -1,6 +1,7 @@
 //! Two server processes on one log.
 
 use futures_util::future::join_all;
+use jiff::SignedDuration;
 
 use crate::support::Bank;
 
@@ -139,6 +140,24 @@ async fn wrong_passwords_at_two_servers_are_counted_together() {
     assert_eq!(runs() - before, 5, "each is counted before it is looked at");
     assert_eq!(answers.iter().filter(|answer| answer.status == 401).count(), 5);
     assert_eq!(answers.iter().filter(|answer| answer.status == 429).count(), 35);
+    second.close().await;
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_clock_is_late_writes_nothing_before_what_another_has_relied_on() {
+    let bank = Bank::open().await;
+    let (second, address) = bank.second().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let late = ada.client.at(address);
+    late.pay(&ada.current, &bola.current, 1, "in time").await.is(201);
+    bank.advance(SignedDuration::from_mins(10));
+    let relied_on = bank.app.journal.sources().clock.now();
+    bank.app.journal.settled().await.unwrap();
+    late.pay(&ada.current, &bola.current, 1, "late").await.is(201);
+    let sql = "SELECT max(recorded_at) >= $1::timestamptz FROM events";
+    let sql = sqlx::query_scalar::<_, bool>(sql).bind(relied_on.to_string());
+    assert!(sql.fetch_one(&bank.pool).await.unwrap());
     second.close().await;
     bank.close().await;
 }

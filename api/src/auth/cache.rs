@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use aws_lc_rs::digest::{SHA256, digest};
+use bursar_commands::keys::sha256;
 use jiff::Timestamp;
 
 use super::Caller;
@@ -31,9 +31,7 @@ impl Verified {
     /// What a token is known by.
     #[must_use]
     pub fn hash(token: &str) -> TokenHash {
-        let mut hash = TokenHash::default();
-        hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
-        hash
+        sha256(token.as_bytes())
     }
 
     /// Whoever the token speaks for, if it was verified and is good at `now`.

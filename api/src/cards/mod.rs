@@ -129,8 +129,8 @@ async fn link_card(
     write: Write<WriteTransactions, LinkCard>,
 ) -> Result<Answer<LinkedCard>, Problem> {
     let Write { caller, body, context, .. } = write;
-    let new = printed(&app, body)?;
-    let committed = cards::link(&app.journal, &app.keys, context, caller.user(), new).await?;
+    let (new, a_day) = (printed(&app, body)?, app.config.cards.links_a_day);
+    let committed = cards::link(&app.journal, &app.keys, context, caller.user(), new, a_day).await?;
     let (recorded, card) = committed.event(|event| match event {
         Event::Card(CardEvent::Linked(card)) => Some(&**card),
         _ => None,

@@ -209,6 +209,8 @@ section! {
         daily_limit: i64 = 20_000_000,
         /// What may be taken from one a UTC month, minor units.
         monthly_limit: i64 = 200_000_000,
+        /// Cards that a customer links a UTC day, those included that are removed again.
+        links_a_day: u32 = 3,
         /// Issuer identification numbers of the bank's own cards, six digits each, the usual one first; they say which
         /// brands there are. The default is for the sandbox.
         issued: Vec<String> = vec!["506198".to_owned()],

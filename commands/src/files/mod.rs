@@ -20,12 +20,11 @@ mod sweep;
 
 use std::sync::Arc;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use bursar_domain::kernel::{FileError, FileId, FileType, StoredFile, UserId};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
-use crate::keys::hex;
+use crate::keys::{hex, sha256};
 use crate::owned::{CommandError, NotFound};
 use crate::{Committed, Journal, SubmitError, Unit};
 
@@ -111,7 +110,7 @@ impl Files {
     ) -> Result<StoredFile, CommandError> {
         let id = FileId::mint(journal.sources());
         let sealed = journal.vault().seal(owner, &id.to_string(), &bytes).await?;
-        let sha256 = hex(digest(&SHA256, &sealed).as_ref());
+        let sha256 = hex(&sha256(&sealed));
         self.store.put(id, sealed).await?;
         Ok(StoredFile { id, file_type, sha256 })
     }
@@ -181,7 +180,5 @@ fn claimed(expected: FileType, bytes: &[u8]) -> Result<FileType, CommandError> {
 
 /// What a file is claimed by. Its name tells nothing, so neither does this.
 fn name_hash(id: FileId) -> [u8; 32] {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(digest(&SHA256, id.to_string().as_bytes()).as_ref());
-    hash
+    sha256(id.to_string().as_bytes())
 }

@@ -7,6 +7,7 @@ use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Aggregate, Currency, Position, State};
 use jiff::Timestamp;
+use jiff_sqlx::ToSqlx as _;
 use lru::LruCache;
 
 use super::{Context, Journal, StoreError, read};
@@ -23,14 +24,20 @@ pub struct Holding {
 }
 
 impl Journal {
-    /// The position of the last event, once a batch that is being written is in the log: whatever is written after this is
-    /// recorded no earlier than the time is now.
+    /// The position of the last event, once a batch that is being written is in the log: whatever is written after this, by
+    /// whichever server, is recorded no earlier than the time is now.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn settled(&self) -> Result<Position, StoreError> {
-        // The writer of a batch has the row locked from before it reads the clock until the end.
-        Ok(sqlx::query_scalar!("SELECT position FROM head FOR SHARE").fetch_one(&self.0.pool).await?)
+        let now = self.0.sources.clock.now().to_sqlx();
+        // The writer of a batch has the row locked from before it reads its clock until the end, and records nothing
+        // before the head's time: a server whose clock is late cannot write into a day that is over here.
+        let moved = sqlx::query_scalar!(
+            "UPDATE head SET recorded_at = greatest(recorded_at, $1) RETURNING position",
+            now as _
+        );
+        Ok(moved.fetch_one(&self.0.pool).await?)
     }
 
     /// When the first event was recorded; none in an empty log.

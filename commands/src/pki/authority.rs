@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use bursar_domain::devices::{ExtendedKeyUsage, KeyUsage, Organisation, Profile};
 use bursar_domain::kernel::Sources;
 use jiff::{SignedDuration, Timestamp};
@@ -16,7 +15,7 @@ use sqlx::PgPool;
 use super::seal::{self, Kept};
 use super::{PkiError, ReadRequest, device_uri};
 use crate::journal::{recall, remember_first};
-use crate::keys::{Keys, hex};
+use crate::keys::{Keys, hex, sha256};
 
 /// Under which name the sealed authority is kept.
 const SETTING: &str = "certificate_authority";
@@ -226,8 +225,7 @@ pub(super) fn subject_of(
 }
 
 fn made(certificate: &Certificate, serial: &[u8], from: Timestamp, until: Timestamp) -> Made {
-    let mut fingerprint = [0; 32];
-    fingerprint.copy_from_slice(digest(&SHA256, certificate.der()).as_ref());
+    let fingerprint = sha256(certificate.der());
     Made { serial: hex(serial), fingerprint, content: certificate.pem(), from, until }
 }
 

@@ -10,6 +10,13 @@ crate::rejections! {
         Unknown: NotFound "NOT_FOUND" = "no such card",
         /// It is linked.
         Exists: Conflict "CARD_EXISTS" = "this card is linked already",
+        /// Enough for today: who tries out numbers that are not theirs does not get far.
+        TooManyLinks {
+            /// Cards a day.
+            allowed: u32 => "limit",
+            /// Seconds until tomorrow.
+            retry_after: i64 => "retryAfter",
+        }: Throttled "TOO_MANY_CARDS" = "no more than {allowed} cards are linked in a day",
         /// It was reported lost or stolen.
         Reported: Conflict "CARD_REPORTED" = "this card was reported lost or stolen",
         /// Not in this state.

@@ -31,4 +31,7 @@ pub use rejection::{Rejection, RejectionKind};
 pub use rounding::{fraction, half_even};
 pub use series::{FAILURES_TO_PAUSE, PauseReason, Run, Series, SeriesError, SeriesStatus, Step};
 pub use spelled::{Spelled, Unspelled};
-pub use time::{Clock, Entropy, Sources, add_seconds, micros, midnight, month_start, utc_date, uuid_v7};
+pub use time::{
+    Clock, Entropy, Sources, add_seconds, end_of_day, micros, midnight, month_start, seconds_until, utc_date,
+    uuid_v7,
+};

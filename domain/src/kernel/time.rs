@@ -66,6 +66,18 @@ pub fn midnight(day: Date) -> Timestamp {
     day.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp())
 }
 
+/// The first moment after the UTC day `day`.
+#[must_use]
+pub fn end_of_day(day: Date) -> Timestamp {
+    day.tomorrow().map_or(Timestamp::MAX, midnight)
+}
+
+/// Whole seconds from `at` until `then`, at least one.
+#[must_use]
+pub fn seconds_until(at: Timestamp, then: Timestamp) -> i64 {
+    then.duration_since(at).as_secs().saturating_add(1).max(1)
+}
+
 /// `seconds` after `at`, or as late as timestamps go.
 #[must_use]
 pub fn add_seconds(at: Timestamp, seconds: i64) -> Timestamp {

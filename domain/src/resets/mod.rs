@@ -17,7 +17,7 @@ pub use error::ResetsError;
 pub use event::{Requested, ResetsEvent, SEND_RESET};
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{midnight, utc_date};
+use crate::kernel::{end_of_day, seconds_until, utc_date};
 
 /// The requests under one name, by its keyed hash.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +41,7 @@ impl Aggregate for Resets {
         if asked < a_day {
             return Ok(vec![ResetsEvent::Requested(request)]);
         }
-        let tomorrow = day.tomorrow().map_or(request.at, midnight);
-        let retry_after = tomorrow.duration_since(request.at).as_secs().max(1);
+        let retry_after = seconds_until(request.at, end_of_day(day));
         Err(ResetsError::TooMany { allowed: a_day, retry_after })
     }
 

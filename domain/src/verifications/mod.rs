@@ -27,7 +27,7 @@ pub use error::VerificationsError;
 pub use event::{Issued, Purpose, Resent, VerificationStatus, VerificationsEvent};
 
 use crate::aggregate::Aggregate;
-use crate::kernel::{VerificationId, add_seconds, midnight, utc_date};
+use crate::kernel::{VerificationId, add_seconds, end_of_day, seconds_until, utc_date};
 
 /// A person's verifications, by user id: those that count. Of each purpose that is the newest, but for devices that others
 /// want to give them: there it is the newest of each offer, so that nobody voids the offer of somebody else with one of theirs.
@@ -129,7 +129,7 @@ impl Verifications {
         if sent < a_day {
             return Ok(());
         }
-        let tomorrow = utc_date(at).tomorrow().map_or(Timestamp::MAX, midnight);
+        let tomorrow = end_of_day(utc_date(at));
         Err(VerificationsError::TooMany { allowed: a_day, retry_after: seconds_until(at, tomorrow) })
     }
 
@@ -230,9 +230,4 @@ impl Aggregate for Verifications {
             VerificationsEvent::Confirmed { id, .. } => self.change(*id, |v| v.is_confirmed = true),
         }
     }
-}
-
-/// Whole seconds from `at` until `then`, at least one.
-fn seconds_until(at: Timestamp, then: Timestamp) -> i64 {
-    then.duration_since(at).as_secs().saturating_add(1).max(1)
 }

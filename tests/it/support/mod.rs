@@ -111,7 +111,12 @@ impl Bank {
 
     /// A second server process on the same database, in all but the process.
     pub async fn second(&self) -> (App, SocketAddr) {
-        let app = self.second_through(&self.database.url).await;
+        self.second_configured(config()).await
+    }
+
+    /// One that is configured like this.
+    pub async fn second_configured(&self, config: Config) -> (App, SocketAddr) {
+        let app = build(pool(&self.database.url), config).await.0;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(app::serve(app.clone(), listener, std::future::pending()));
@@ -319,6 +324,7 @@ pub fn config() -> Config {
     config.audit.seal_millis = 0;
     // How many codes a day are sent is asked by the tests that want to know.
     config.codes.a_day = 10_000;
+    config.cards.links_a_day = 100;
     config.devices.fresh_login_seconds = 24 * 60 * 60;
     config
 }

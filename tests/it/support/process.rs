@@ -57,6 +57,11 @@ pub fn directory(name: &str) -> PathBuf {
     dir
 }
 
+/// Nobody listens there yet.
+fn free_address() -> SocketAddr {
+    std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap()
+}
+
 /// A server process.
 pub struct Server {
     child: Child,
@@ -77,11 +82,25 @@ impl Server {
 
     /// As [`start`](Self::start), with something changed about the process; it makes a master key of its own.
     pub async fn start_with(data_dir: &Path, change: impl FnOnce(&mut Command)) -> Self {
-        let address = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
-        let (listen, data_dir) = (address.to_string(), data_dir.to_str().unwrap());
+        let (address, data_dir) = (free_address(), data_dir.to_str().unwrap());
         let bank = ["--days", "0", "--customers", "0"];
-        let mut command =
-            bursar(&[&["demo", "--listen", &listen, "--data-dir", data_dir], bank.as_slice()].concat());
+        let place = ["demo", "--listen", &address.to_string(), "--data-dir", data_dir];
+        Self::spawn(address, bursar(&[&place, bank.as_slice()].concat()), change).await
+    }
+
+    /// One server of a test bank that is in the database at `url`, and waits until it is ready.
+    pub async fn serve(url: &str, data_dir: &Path) -> Self {
+        let (address, data_dir) = (free_address(), data_dir.to_str().unwrap());
+        let listen = address.to_string();
+        let place =
+            ["serve", "--sandbox", "--listen", &listen, "--data-dir", data_dir, "--database-url", url];
+        Self::spawn(address, bursar(&place), |command| {
+            command.env("BURSAR_MASTER_KEY", MASTER_KEY).env("BURSAR_LIMITS_ENABLED", "false");
+        })
+        .await
+    }
+
+    async fn spawn(address: SocketAddr, mut command: Command, change: impl FnOnce(&mut Command)) -> Self {
         command.stdout(Stdio::null());
         change(&mut command);
         let server = Self { child: command.spawn().unwrap(), address };

@@ -13,6 +13,7 @@ use std::time::Duration;
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use bursar_commands::keys::sha256;
 use bursar_commands::pki::device_uri;
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -122,8 +123,7 @@ impl Proof<'_> {
         self.chain_ends_at(anchor, &leaf, now)?;
         let (_, certificate) = X509Certificate::from_der(&leaf).ok()?;
         is_named(&certificate, self.device)?;
-        let mut fingerprint = [0; 32];
-        fingerprint.copy_from_slice(digest(&SHA256, &leaf).as_ref());
+        let fingerprint = sha256(&leaf);
         let jti = self.assertion(&certificate, &fingerprint, audience, now)?;
         Some(Proven { fingerprint, jti })
     }
