@@ -55,6 +55,14 @@ impl<T> Answer<T> {
         self
     }
 
+    /// 202 with the place where it can be seen how it goes on.
+    #[must_use]
+    pub fn accepted(mut self, location: &str) -> Self {
+        self = self.created(location);
+        self.status = StatusCode::ACCEPTED;
+        self
+    }
+
     /// Carries an `ETag`, and is 304 without a body when the client has it already (`If-None-Match`). `version` is
     /// the aggregate's, which `If-Match` on a write refers to.
     #[must_use]

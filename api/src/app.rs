@@ -53,6 +53,7 @@ use crate::config::{Config, Secret};
 use crate::interest::ReadDayEnds;
 use crate::limits::{RateLimits, Shared};
 use crate::problem::Problem;
+use crate::rebuilds::Rebuilds;
 use crate::request::Conditions;
 use crate::sandbox::Sandbox;
 use crate::sources::BankClock;
@@ -105,6 +106,8 @@ pub struct Parts {
     /// Vouches for the log.
     pub signer: Arc<Signer>,
     pub metrics: PrometheusHandle,
+    /// Read models that are being built anew.
+    pub(crate) rebuilds: Rebuilds,
     projections: Mutex<Option<Projections>>,
     working: Mutex<Option<Working>>,
 }
@@ -252,6 +255,7 @@ impl App {
             signer,
             working: Mutex::new(Some((stop, working))),
             metrics: metrics::install()?,
+            rebuilds: Rebuilds::new(vault.codec()),
             projections: Mutex::new(Some(projections)),
             config,
             pool,
@@ -322,6 +326,7 @@ impl App {
 
     /// Writes what is queued and stops.
     pub async fn close(&self) {
+        self.rebuilds.close().await;
         let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, working)) = working {
             stop.send_replace(true);

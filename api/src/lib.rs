@@ -58,6 +58,7 @@ pub mod postgres;
 pub mod problem;
 pub mod products;
 mod rate;
+mod rebuilds;
 pub mod request;
 pub mod router;
 pub mod sandbox;

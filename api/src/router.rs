@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::{
     accounts, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance,
     datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments,
-    permissions, products, sandbox, sessions, staff, subjects, tags, transactions, users,
+    permissions, products, rebuilds, sandbox, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -37,6 +37,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(messages::routes())
         .merge(documents::routes())
         .merge(products::routes())
+        .merge(rebuilds::routes())
         .merge(certificates::routes())
         .merge(mfa::routes())
         .merge(passwords::routes())

@@ -39,6 +39,7 @@ pub mod processes;
 pub mod products;
 pub mod proof;
 pub mod rails;
+pub mod rebuilds;
 pub mod recurrences;
 pub mod reference;
 pub mod resets;

@@ -291,4 +291,5 @@ catalogue! {
     Mandate(mandates),
     Community(communities),
     Plan(savings),
+    Rebuild(rebuilds),
 }

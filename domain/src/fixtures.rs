@@ -28,6 +28,7 @@ use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
 use crate::mfa::{MfaEvent, Passed};
 use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
+use crate::rebuilds::{self, RebuildEvent};
 use crate::recurrences::{self, RecurrenceEvent};
 use crate::resets::{Requested, ResetsEvent};
 use crate::savings::{Began, Contributions, PlanEvent};
@@ -522,6 +523,7 @@ fn samples() -> Vec<Event> {
         MfaEvent::SmsRemoved.into(),
         MfaEvent::Tried { session: session(), at: at() }.into(),
         MfaEvent::Passed(Passed { step: Some(58_000_001), device: "ab".repeat(32) }).into(),
+        RebuildEvent::Ordered(rebuilds::Ordered { by: user(), at: at(), verify: false }).into(),
         ResetsEvent::Requested(Requested { user: Some(user()), at: at(), expires_at: at() }).into(),
         SessionEvent::Started(Box::new(started)).into(),
         SessionEvent::Started(Box::new(half_open)).into(),

@@ -39,6 +39,7 @@ pub mod messages;
 pub mod mfa;
 pub mod payments;
 pub mod products;
+pub mod rebuilds;
 pub mod recurrences;
 pub mod reference;
 pub mod resets;

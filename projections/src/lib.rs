@@ -50,5 +50,8 @@ pub use catalogue::{Entry, catalogue};
 pub use freshness::{Freshness, Lagging, ModelState, ModelStatus};
 pub use page::{Page, Paged, Sort, SortField, UnknownSort};
 pub use read_model::{FoldError, ReadModel, Table};
-pub use rebuild::{Diff, Progress, RebuildError, Report, rebuild, verify};
+pub use rebuild::{
+    Diff, Difference, DifferenceKind, Log, Order, Progress, RebuildError, RebuildState, RebuildStatus,
+    Rebuilding, Report, rebuild, rebuild_status, verify,
+};
 pub use runner::{Projections, read_status};

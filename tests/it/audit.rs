@@ -4,7 +4,7 @@ use bursar_commands::audit;
 use bursar_domain::codec::Codec;
 use serde_json::json;
 
-use crate::support::{Bank, codec, forge};
+use crate::support::{Bank, forge, rebuild, verify};
 
 async fn difference(bank: &Bank) -> Option<audit::Difference> {
     audit::replay(&bank.pool, &Codec::default(), &mut |_, _| {}).await.unwrap().difference
@@ -111,10 +111,9 @@ async fn a_read_model_edited_by_hand_is_found_and_mended_by_a_rebuild() {
     let position: i64 = paid.header("bursar-position").parse().unwrap();
     let edited = sqlx::query(sql).bind(&ada.current).bind(position).execute(&bank.pool).await.unwrap();
     assert_eq!(edited.rows_affected(), 1);
-    let codec = codec(&bank.pool).await;
-    let verified = bursar_projections::verify(&bank.pool, &codec, &["statement_entries"], &()).await.unwrap();
+    let verified = verify(&bank.pool, &["statement_entries"]).await.unwrap();
     assert_eq!(verified[0].differing, 1);
-    bursar_projections::rebuild(&bank.pool, &codec, &["statement_entries"], &()).await.unwrap();
+    rebuild(&bank.pool, &["statement_entries"]).await.unwrap();
     // And the live runner goes on in the new table.
     ada.client.pay(&ada.current, &bola.current, 100, "two").await.is(201);
     let statement = ada.client.get(&format!("/v1/accounts/{}/statement?size=2", ada.current)).await.is(200);

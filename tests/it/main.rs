@@ -77,6 +77,7 @@ mod protocol;
 mod races;
 mod ratchet;
 mod read_side;
+mod rebuilds;
 mod receipts;
 mod recurrences;
 mod reference;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::{Bank, Client, codec};
+use crate::support::{Bank, Client, rebuild};
 
 fn every_model() -> Vec<&'static str> {
     bursar_projections::catalogue().iter().map(|entry| entry.name).collect()
@@ -32,8 +32,7 @@ async fn read_models_are_rebuilt_while_the_bank_is_at_work() {
         async move {
             let mut rebuilds = 0;
             while !done.load(Ordering::Relaxed) {
-                let codec = codec(&pool).await;
-                let reports = bursar_projections::rebuild(&pool, &codec, &every_model(), &()).await.unwrap();
+                let reports = rebuild(&pool, &every_model()).await.unwrap();
                 assert!(reports.iter().all(|report| report.differing == 0), "{reports:?}");
                 rebuilds += 1;
             }
@@ -97,8 +96,7 @@ async fn a_poisoned_event_parks_the_model_that_cannot_take_it_and_no_other() {
 
     // Once it can be read, a rebuild brings the model back, without a restart.
     damage(&bank, "TSV-001", false).await;
-    let codec = codec(&bank.pool).await;
-    bursar_projections::rebuild(&bank.pool, &codec, &["products"], &()).await.unwrap();
+    rebuild(&bank.pool, &["products"]).await.unwrap();
     let products = eventually(&ada.client, "/v1/account/products/types", 200).await;
     assert_eq!(products["totalProducts"], 4);
     assert_eq!(readiness(&bank.client()).await, (200, vec![]));
@@ -126,8 +124,7 @@ async fn an_event_that_this_version_does_not_know_stops_no_payment() {
     ada.client.get(&format!("/v1/accounts/{}/statement", ada.current)).await.is(200);
     assert_eq!(readiness(&bank.client()).await, (503, vec!["products".to_owned()]));
     damage(&bank, "NEW-001", false).await;
-    let codec = codec(&bank.pool).await;
-    bursar_projections::rebuild(&bank.pool, &codec, &["products"], &()).await.unwrap();
+    rebuild(&bank.pool, &["products"]).await.unwrap();
     bank.close().await;
 }
 

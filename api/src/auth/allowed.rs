@@ -127,6 +127,14 @@ impl Grant for AuditRead {
     const PERMISSION: Permission = Permission::AuditRead;
 }
 
+/// Staff who keep the read models right.
+#[derive(Debug, Clone, Copy)]
+pub struct OpsRebuild;
+
+impl Grant for OpsRebuild {
+    const PERMISSION: Permission = Permission::OpsRebuild;
+}
+
 /// Staff who look into loan applications.
 #[derive(Debug, Clone, Copy)]
 pub struct LoanReview;

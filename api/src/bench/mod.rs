@@ -22,11 +22,12 @@ use std::time::{Duration, Instant};
 
 use bursar_commands::audit;
 use bursar_domain::codec::Codec;
-use bursar_projections::Projections;
+use bursar_projections::{Log, Projections};
 use clap::Args;
 
 use crate::cli::{Bar, Outcome};
 use crate::config::Config;
+use crate::sources;
 use bank::Bank;
 use load::{Measured, Shape};
 use server::Server;
@@ -116,7 +117,9 @@ async fn reading(server: &Server, codec: Arc<Codec>) -> Result<(), Error> {
     let pool = server.pool();
     let names: Vec<&str> = bursar_projections::catalogue().iter().map(|entry| entry.name).collect();
     let started = Instant::now();
-    bursar_projections::rebuild(&pool, &codec, &names, &()).await?;
+    let (sources, _) = sources::system();
+    let log = Log { pool: &pool, codec: &codec, clock: &*sources.clock };
+    bursar_projections::rebuild(log, &names, &()).await?;
     let rebuilt = started.elapsed();
     let mut bar = Bar::new("replay");
     let mut progress = |done: i64, total: i64| bar.at(done.unsigned_abs(), total.unsigned_abs());

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_projections::{ModelState, Progress, Report, catalogue};
+use bursar_projections::{Log, ModelState, Progress, Report, catalogue};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::{Bar, Outcome};
 use crate::config::Config;
 use crate::database::Database;
-use crate::wiring;
+use crate::{sources, wiring};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -59,7 +59,9 @@ async fn list(database: &Database) -> Outcome {
 async fn rebuild(config: &Config, database: &Database, which: &Which) -> Outcome {
     let bar = SharedBar::new("rebuild");
     let codec = wiring::codec(config, &database.pool).await?;
-    let reports = bursar_projections::rebuild(&database.pool, &codec, &which.names(), &bar).await?;
+    let (sources, _) = sources::system();
+    let log = Log { pool: &database.pool, codec: &codec, clock: &*sources.clock };
+    let reports = bursar_projections::rebuild(log, &which.names(), &bar).await?;
     bar.finish();
     for report in &reports {
         println!("{}: rebuilt; {}", report.model, what_differed(report));
@@ -72,7 +74,9 @@ async fn rebuild(config: &Config, database: &Database, which: &Which) -> Outcome
 async fn verify(config: &Config, database: &Database, which: &Which) -> Outcome {
     let bar = SharedBar::new("verify");
     let codec = wiring::codec(config, &database.pool).await?;
-    let reports = bursar_projections::verify(&database.pool, &codec, &which.names(), &bar).await?;
+    let (sources, _) = sources::system();
+    let log = Log { pool: &database.pool, codec: &codec, clock: &*sources.clock };
+    let reports = bursar_projections::verify(log, &which.names(), &bar).await?;
     bar.finish();
     for report in &reports {
         println!("{}: {}", report.model, what_differed(report));

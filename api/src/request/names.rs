@@ -137,6 +137,29 @@ impl Field for DeviceName {
     }
 }
 
+/// The name of a read model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelName(pub &'static str);
+
+impl FromStr for ModelName {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let found = bursar_projections::catalogue().iter().find(|entry| entry.name == text);
+        found.map(|entry| Self(entry.name)).ok_or(IdError)
+    }
+}
+
+impl Field for ModelName {
+    fn read(value: Value) -> Result<Self, Faults> {
+        parsed(value, "not the name of a read model")
+    }
+
+    fn schema() -> Schema {
+        schema::text(|text| text.pattern(Some("^[a-z_]+$")))
+    }
+}
+
 /// Codes that others have made up.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident: $thing:literal,)*) => {$(

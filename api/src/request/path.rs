@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef, CountryCode, DeviceName, ProductId, StateCode};
+use super::names::{BillerId, BillingRef, CountryCode, DeviceName, ModelName, ProductId, StateCode};
 use super::schema;
 use super::values::LogPosition;
 use crate::app::App;
@@ -98,6 +98,7 @@ segments! {
     ParticipantId: "participantId" = "participant",
     WithdrawalId: "withdrawalId" = "withdrawal",
     MessageId: "messageId" = "message",
+    ModelName: "name" = "read model",
     ProductId: "productId" = "product",
     RecordId: "recordId" = "record",
     RecurrenceId: "recurringId" = "recurrence",

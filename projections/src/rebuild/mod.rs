@@ -4,6 +4,9 @@
 //! `search_path`, the very statements of the live runner fill it, and a swap moves tables with their indexes and
 //! constraints, names and all.
 //!
+//! How far a rebuild is stands in `rebuilds`, written with the rows themselves: when the process dies, the next one goes on
+//! there, unless it is another program, whose folds may differ.
+//!
 //! ```text
 //!   1  fold the log up to the live checkpoints          bulk, no secondary work, reading and writing overlap
 //!   2  compare with the live tables in one snapshot     both sides at the same position
@@ -14,21 +17,24 @@
 mod diff;
 mod pass;
 mod shadow;
+mod state;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use bursar_domain::Position;
 use bursar_domain::codec::Codec;
+use bursar_domain::{Clock, Position};
 use sqlx::{Connection, PgConnection, PgPool};
 
-pub use diff::Diff;
+pub use diff::{Diff, Difference, DifferenceKind};
+pub use state::{RebuildState, RebuildStatus, rebuild_status};
 
 use crate::catalogue::{Entry, catalogue};
 use crate::read_model::Poison;
 use crate::runner::{Checkpoint, Lock, own_connection, register, try_lock, unlock};
 use pass::Pass;
 use shadow::Shadow;
+use state::{Beginning, Rows};
 
 /// Events left to fold when the checkpoints are locked; a fraction of a second of work.
 const NEAR: i64 = 2_000;
@@ -54,9 +60,12 @@ pub struct Report {
     pub model: &'static str,
     /// The position at which live and rebuilt tables were compared.
     pub position: Position,
-    /// How many rows differ.
+    /// How many rows were compared.
+    pub rows: i64,
+    /// How many of them differ.
     pub differing: i64,
-    /// The first of them, in the order of the log.
+    /// The first of them, in the order of the log. What their columns hold is not known when the comparison was made by a
+    /// process that died since.
     pub diffs: Vec<Diff>,
 }
 
@@ -66,9 +75,9 @@ pub enum RebuildError {
     /// No read model has that name.
     #[error("there is no read model {0:?}")]
     UnknownModel(String),
-    /// One at a time: they share the schema the tables are built in.
-    #[error("another rebuild or check is running on this database")]
-    AlreadyRunning,
+    /// One at a time for each read model.
+    #[error("{0} is being rebuilt or checked already")]
+    AlreadyRunning(&'static str),
     /// An event that the read model cannot take.
     #[error("{model} cannot take the event at position {position}: {reason}")]
     Poison {
@@ -87,17 +96,27 @@ pub enum RebuildError {
     Database(#[from] sqlx::Error),
 }
 
+/// What a rebuild needs of the bank.
+#[derive(Clone, Copy)]
+pub struct Log<'a> {
+    /// The database.
+    pub pool: &'a PgPool,
+    /// Reads the events.
+    pub codec: &'a Arc<Codec>,
+    /// Says when it began and ended.
+    pub clock: &'a dyn Clock,
+}
+
 /// Rebuilds the named read models and swaps them in. The report says what was wrong before.
 ///
 /// # Errors
 /// [`RebuildError`].
 pub async fn rebuild(
-    pool: &PgPool,
-    codec: &Arc<Codec>,
+    log: Log<'_>,
     names: &[&str],
     progress: &dyn Progress,
 ) -> Result<Vec<Report>, RebuildError> {
-    run(pool, codec, names, progress, true).await
+    Rebuilding::begin(log, names, Order { verify: false, at: 0 }, progress).await?.finish().await
 }
 
 /// Compares the named read models with what the log says, and changes nothing.
@@ -105,37 +124,118 @@ pub async fn rebuild(
 /// # Errors
 /// [`RebuildError`].
 pub async fn verify(
-    pool: &PgPool,
-    codec: &Arc<Codec>,
+    log: Log<'_>,
     names: &[&str],
     progress: &dyn Progress,
 ) -> Result<Vec<Report>, RebuildError> {
-    run(pool, codec, names, progress, false).await
+    Rebuilding::begin(log, names, Order { verify: true, at: 0 }, progress).await?.finish().await
 }
 
-async fn run(
-    pool: &PgPool,
-    codec: &Arc<Codec>,
-    names: &[&str],
-    progress: &dyn Progress,
-    swap: bool,
-) -> Result<Vec<Report>, RebuildError> {
-    let entries = names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut db = own_connection(pool).await?;
-    register(&mut db).await?;
-    if !try_lock(&mut db, Lock::Rebuild).await? {
-        return Err(RebuildError::AlreadyRunning);
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// Compare only.
+    pub verify: bool,
+    /// Position of the order in the log; 0 when it was given on the command line.
+    pub at: Position,
+}
+
+/// A rebuild that has begun: its models are locked and `rebuilds` says so.
+pub struct Rebuilding<'a> {
+    build: Build<'a>,
+    order: Order,
+    /// The comparison, when it was made before an interruption.
+    compared: Option<Vec<Report>>,
+}
+
+impl<'a> Rebuilding<'a> {
+    /// Begins, or goes on where a process that died has stopped.
+    ///
+    /// # Errors
+    /// [`RebuildError`].
+    pub async fn begin(
+        log: Log<'a>,
+        names: &[&str],
+        order: Order,
+        progress: &'a dyn Progress,
+    ) -> Result<Self, RebuildError> {
+        let entries = names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut db = own_connection(log.pool).await?;
+        register(&mut db).await?;
+        for entry in &entries {
+            if !try_lock(&mut db, Lock::Rebuild, entry.name).await? {
+                return Err(RebuildError::AlreadyRunning(entry.name));
+            }
+        }
+        let mut found = Vec::with_capacity(entries.len());
+        for &entry in &entries {
+            found.push(state::status(&mut db, entry).await?);
+        }
+        let shadow = Shadow::open(&mut db, entries.iter().flat_map(|entry| entry.tables).collect()).await?;
+        let program = program();
+        let with =
+            Beginning { ordered_at: order.at, verify: order.verify, program: &program, at: log.clock.now() };
+        // Nothing is compared twice, so that either all of them were compared or none counts.
+        let compared: Option<Vec<Report>> = found.iter().map(RebuildStatus::report).collect();
+        let compared = compared.filter(|_| !order.verify);
+        let names: Vec<String> = entries.iter().map(|entry| entry.name.to_owned()).collect();
+        let live = shadow.checkpoints(&mut db, &names, false).await?;
+        let mut models = Vec::with_capacity(entries.len());
+        let mut resumed = true;
+        for ((&entry, status), live) in entries.iter().zip(&found).zip(&live) {
+            // Until it is compared it must not pass the live tables: only at one position can the two be compared.
+            let is_ours = |status: &RebuildStatus| {
+                // The lock is ours by now, so that it looks as if it were running.
+                matches!(status.state, RebuildState::Running | RebuildState::Interrupted)
+                    && status.program == program
+                    && (compared.is_some()
+                        || (status.compared_at.is_none() && status.position <= live.position))
+            };
+            let resumes = is_ours(status) && shadow.has(&mut db, entry.tables).await?;
+            let mut tx = db.begin().await?;
+            if resumes {
+                Rows(&shadow.live).resume(&mut tx, entry.name, &with).await?;
+            } else {
+                shadow.create(&mut tx, entry.tables).await?;
+                Rows(&shadow.live).begin(&mut tx, entry.name, &with).await?;
+            }
+            tx.commit().await?;
+            resumed &= resumes;
+            models.push((entry, if resumes { status.position } else { 0 }));
+        }
+        let pass = Pass::new(log, shadow.live.clone(), &models, progress);
+        let build = Build { pass, shadow, db, clock: log.clock };
+        Ok(Self { build, order, compared: compared.filter(|_| resumed) })
     }
-    let shadow = Shadow::create(&mut db, entries.iter().flat_map(|entry| entry.tables).collect()).await?;
-    let mut build = Build { pass: Pass::new(pool, codec, &entries, progress), shadow, db };
-    let outcome = build.run(swap).await;
-    // Whatever happened, what is left of the tables goes; the first error is the one to report.
-    let dropped = build.shadow.drop_schema(&mut build.db).await;
-    let reports = outcome?;
-    dropped?;
-    unlock(&mut build.db).await?;
-    build.db.close().await?;
-    Ok(reports)
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// [`RebuildError`]. Where the database was lost, or the live tables were in use all the time, the next rebuild goes on
+    /// from there.
+    pub async fn finish(mut self) -> Result<Vec<Report>, RebuildError> {
+        let outcome = self.build.run(self.order, self.compared).await;
+        if let Err(error) = &outcome {
+            // The first error is the one to report.
+            if let Err(e) = self.build.give_up(error).await {
+                tracing::warn!(error = %e, "what is left of a rebuild could not be cleared away");
+            }
+        }
+        let reports = outcome?;
+        unlock(&mut self.build.db).await?;
+        self.build.db.close().await?;
+        Ok(reports)
+    }
+}
+
+/// Which program this is: another one may fold otherwise, and does not go on with what this one has begun.
+fn program() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata);
+    let stamp = file.and_then(|file| Ok((file.len(), file.modified()?))).ok();
+    let (size, age) = stamp.map_or((0, 0), |(size, modified)| {
+        (size, modified.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis()))
+    });
+    format!("{} {size} {age}", env!("CARGO_PKG_VERSION"))
 }
 
 fn find(name: &str) -> Result<&'static Entry, RebuildError> {
@@ -159,18 +259,65 @@ struct Build<'a> {
     shadow: Shadow,
     /// Unqualified names mean the shadow tables on this connection.
     db: PgConnection,
+    clock: &'a dyn Clock,
 }
 
 impl Build<'_> {
-    async fn run(&mut self, swap: bool) -> Result<Vec<Report>, RebuildError> {
-        self.approach(Goal::Live).await?;
-        let reports = self.compare().await?;
-        if swap {
+    async fn run(
+        &mut self,
+        order: Order,
+        compared: Option<Vec<Report>>,
+    ) -> Result<Vec<Report>, RebuildError> {
+        let reports = match compared {
+            Some(reports) => reports,
+            None => {
+                self.approach(Goal::Live).await?;
+                self.compare().await?
+            }
+        };
+        if order.verify {
+            let of = |report: &Report| match report.differing {
+                0 => RebuildState::Equal,
+                _ => RebuildState::Different,
+            };
+            let ends: Vec<RebuildState> = reports.iter().map(of).collect();
+            self.end(&ends, None).await?;
+        } else {
             self.approach(Goal::Head).await?;
             self.shadow.finish(&mut self.db).await?;
             self.swap().await?;
         }
         Ok(reports)
+    }
+
+    /// Drops the tables and says what has become of them.
+    async fn end(&mut self, states: &[RebuildState], reason: Option<&str>) -> sqlx::Result<()> {
+        let at = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        for (entry, &state) in self.pass.entries().into_iter().zip(states) {
+            self.shadow.drop_tables(&mut tx, entry.tables).await?;
+            Rows(&self.shadow.live).ended(&mut tx, entry.name, (state, Some(at), reason)).await?;
+        }
+        tx.commit().await
+    }
+
+    /// What cannot be done is cleared away; what was only interrupted stays for the next.
+    async fn give_up(&mut self, error: &RebuildError) -> sqlx::Result<()> {
+        let reason = error.to_string();
+        let hopeless = match error {
+            RebuildError::Poison { .. } => true,
+            RebuildError::Database(e) => refused(e),
+            RebuildError::UnknownModel(_) | RebuildError::AlreadyRunning(_) | RebuildError::InUse => false,
+        };
+        if hopeless {
+            let states = vec![RebuildState::Failed; self.pass.names().len()];
+            return self.end(&states, Some(&reason)).await;
+        }
+        for entry in self.pass.entries() {
+            let how = (RebuildState::Running, None, Some(reason.as_str()));
+            Rows(&self.shadow.live).ended(&mut self.db, entry.name, how).await?;
+        }
+        Ok(())
     }
 
     /// Live and rebuilt tables at one position: the snapshot shows both the live rows and the checkpoint
@@ -183,12 +330,14 @@ impl Build<'_> {
         let mut reports = Vec::with_capacity(live.len());
         for (entry, at) in self.pass.entries().into_iter().zip(&live) {
             let mut report =
-                Report { model: entry.name, position: at.position, differing: 0, diffs: Vec::new() };
+                Report { model: entry.name, position: at.position, rows: 0, differing: 0, diffs: Vec::new() };
             for table in entry.tables {
-                let (differing, diffs) = diff::differences(&mut tx, &self.shadow, table).await?;
-                report.differing += differing;
-                report.diffs.extend(diffs);
+                let compared = diff::differences(&mut tx, &self.shadow, table).await?;
+                report.rows += compared.rows;
+                report.differing += compared.differing;
+                report.diffs.extend(compared.diffs);
             }
+            Rows(&self.shadow.live).compared(&mut tx, &report).await?;
             reports.push(report);
         }
         tx.commit().await?;
@@ -244,9 +393,21 @@ impl Build<'_> {
             self.pass.positions().zip(&live).map(|(ours, live)| ours.max(live.position)).collect();
         self.pass.fold_to(&mut tx, &targets, targets.iter().copied().max().unwrap_or(0)).await?;
         self.shadow.swap(&mut tx, self.pass.names(), &targets).await?;
+        let at = self.clock.now();
+        for entry in self.pass.entries() {
+            let how = (RebuildState::Swapped, Some(at), None);
+            Rows(&self.shadow.live).ended(&mut tx, entry.name, how).await?;
+        }
         tx.commit().await?;
         Ok(true)
     }
+}
+
+/// Whether the database is well and refuses what it is asked: SQLSTATE classes 22 (data exception), 23 (integrity
+/// constraint violation) and 42 (no such table, column ...).
+pub(crate) fn refused(e: &sqlx::Error) -> bool {
+    let code = e.as_database_error().and_then(|e| e.code());
+    code.is_some_and(|code| ["22", "23", "42"].contains(&code.get(..2).unwrap_or_default()))
 }
 
 fn positions(checkpoints: &[Checkpoint]) -> Vec<Position> {

@@ -1,13 +1,16 @@
 //! One pass over the log for several models: a task reads and decodes while this one folds and writes.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bursar_domain::codec::Codec;
 use bursar_domain::{Kind, Position};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection, PgConnection, PgPool};
 use tokio::sync::mpsc;
 
-use super::{Progress, RebuildError};
+use super::state::Rows;
+use super::{Log, Progress, RebuildError};
 use crate::catalogue::Entry;
 use crate::log::{self, BATCH, Batch};
 use crate::read_model::Model;
@@ -18,31 +21,48 @@ const FLUSH: usize = 40_000;
 /// Batches read ahead.
 const AHEAD: usize = 2;
 
+/// How often everything is written, with how far it is: what a process that is killed has done in vain, at most.
+const SAVE_EVERY: Duration = Duration::from_secs(2);
+
 pub(super) struct Pass<'a> {
-    pool: &'a PgPool,
-    codec: &'a Arc<Codec>,
+    log: Log<'a>,
     progress: &'a dyn Progress,
+    /// The schema of `rebuilds`.
+    live: String,
     names: Vec<String>,
     models: Vec<Building>,
+    /// When everything was last written.
+    saved: Instant,
+    /// Where and when this process began.
+    began: (Position, Instant),
 }
 
 struct Building {
     entry: &'static Entry,
     model: Box<dyn Model>,
     position: Position,
+    target: Position,
 }
 
 impl<'a> Pass<'a> {
+    /// A pass that goes on behind the position that each model is at.
     pub(super) fn new(
-        pool: &'a PgPool,
-        codec: &'a Arc<Codec>,
-        entries: &[&'static Entry],
+        log: Log<'a>,
+        live: String,
+        models: &[(&'static Entry, Position)],
         progress: &'a dyn Progress,
     ) -> Self {
-        let names = entries.iter().map(|entry| entry.name.to_owned()).collect();
-        let models =
-            entries.iter().map(|&entry| Building { entry, model: (entry.fresh)(), position: 0 }).collect();
-        Self { pool, codec, progress, names, models }
+        let names = models.iter().map(|(entry, _)| entry.name.to_owned()).collect();
+        let first = models.iter().map(|(_, position)| *position).min().unwrap_or(0);
+        let building = |&(entry, position): &(&'static Entry, Position)| Building {
+            entry,
+            model: (entry.fresh)(),
+            position,
+            target: position,
+        };
+        let models = models.iter().map(building).collect();
+        let now = Instant::now();
+        Self { log, progress, live, names, models, saved: now, began: (first, now) }
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -66,16 +86,17 @@ impl<'a> Pass<'a> {
     ) -> Result<(), RebuildError> {
         let Some((range, wanted)) = self.missing(targets) else { return Ok(()) };
         let (sender, mut batches) = mpsc::channel(AHEAD);
-        let reader = read_ahead(self.pool.clone(), Arc::clone(self.codec), wanted, range, sender);
+        for (building, to) in self.models.iter_mut().zip(targets) {
+            building.target = building.target.max(*to);
+        }
+        let reader = read_ahead(self.log.pool.clone(), Arc::clone(self.log.codec), wanted, range, sender);
         let reading = tokio::spawn(reader);
         let folded = async {
             while let Some(batch) = batches.recv().await {
                 self.take(db, &batch?, targets).await?;
                 self.progress.advanced(self.positions().min().unwrap_or(0), head);
             }
-            for building in &mut self.models {
-                building.model.save(db).await?;
-            }
+            self.save_all(db).await?;
             Ok::<(), RebuildError>(())
         }
         .await;
@@ -103,7 +124,8 @@ impl<'a> Pass<'a> {
         batch: &Batch,
         targets: &[Position],
     ) -> Result<(), RebuildError> {
-        for (building, &target) in self.models.iter_mut().zip(targets) {
+        for (i, &target) in targets.iter().enumerate() {
+            let Some(building) = self.models.get_mut(i) else { continue };
             let upto = target.min(batch.upto);
             if building.position >= upto {
                 continue;
@@ -115,10 +137,36 @@ impl<'a> Pass<'a> {
             }
             building.position = outcome.position;
             if building.model.pending() >= FLUSH {
-                building.model.save(db).await?;
+                self.save(db, i..=i).await?;
             }
         }
+        if self.saved.elapsed() >= SAVE_EVERY {
+            self.save_all(db).await?;
+        }
         Ok(())
+    }
+
+    async fn save_all(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
+        if let Some(last) = self.models.len().checked_sub(1) {
+            self.save(db, 0..=last).await?;
+        }
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    /// Writes the rows of some models and how far they are, both or neither.
+    async fn save(&mut self, db: &mut PgConnection, which: RangeInclusive<usize>) -> sqlx::Result<()> {
+        let mut tx = db.begin().await?;
+        let mut folded = Vec::new();
+        for building in self.models.get_mut(which).into_iter().flatten() {
+            building.model.save(&mut tx).await?;
+            folded.push((building.entry.name, building.position, building.target));
+        }
+        let (from, began) = self.began;
+        let passed = self.positions().min().unwrap_or(0).saturating_sub(from);
+        let millis = i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX).max(1);
+        Rows(&self.live).folded(&mut tx, &folded, passed.saturating_mul(1_000) / millis).await?;
+        tx.commit().await
     }
 }
 

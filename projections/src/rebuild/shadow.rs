@@ -24,23 +24,31 @@ const DRESS: &str = "
     UNION ALL
     SELECT format('GRANT %s ON %s.%I TO %s', a.privilege_type, $2, relname,
                   CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
-      FROM pg_class, aclexplode(relacl) a WHERE oid = $1::regclass AND a.grantee <> relowner";
+      FROM pg_class, aclexplode(relacl) a WHERE oid = $1::regclass AND a.grantee <> relowner
+    UNION ALL
+    SELECT format('GRANT %s (%I) ON %s.%I TO %s', a.privilege_type, attname, $2, relname,
+                  CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
+      FROM pg_attribute t JOIN pg_class c ON c.oid = t.attrelid, aclexplode(t.attacl) a
+     WHERE t.attrelid = $1::regclass AND a.grantee <> c.relowner";
 
-/// The constraints that are indexes, and the other indexes, under the names they have on the live table.
+/// The constraints that are indexes, and the other indexes, under the names they have on the live table; those that are
+/// there are passed over.
 const INDEX: &str = "
     SELECT format('ALTER TABLE %s.%I ADD CONSTRAINT %I %s', $2, relname, conname, pg_get_constraintdef(k.oid))
       FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
      WHERE k.conrelid = $1::regclass AND k.contype IN ('p', 'u', 'x')
+       AND to_regclass(format('%s.%I', $2, conname)) IS NULL
     UNION ALL
     SELECT replace(pg_get_indexdef(i.indexrelid), format(' ON %s ', $1), format(' ON %s.%I ', $2, relname))
       FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
      WHERE i.indrelid = $1::regclass
-       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid)";
+       AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid)
+       AND to_regclass(format('%s.%I', $2, (SELECT relname FROM pg_class WHERE oid = i.indexrelid))) IS NULL";
 
 impl Shadow {
-    /// Creates empty tables, and makes unqualified names on `db` mean them. From here on `db` cannot touch a
-    /// live table by accident.
-    pub(super) async fn create(db: &mut PgConnection, tables: Vec<&'static Table>) -> sqlx::Result<Self> {
+    /// Makes unqualified names on `db` mean the tables in the making. From here on `db` cannot touch a live table by
+    /// accident.
+    pub(super) async fn open(db: &mut PgConnection, tables: Vec<&'static Table>) -> sqlx::Result<Self> {
         let row = sqlx::query(
             "SELECT quote_ident(nspname), quote_ident(nspname || '_next'),
                     (SELECT string_agg(quote_ident(CASE s WHEN nspname THEN nspname || '_next' ELSE s END), ', ' ORDER BY place)
@@ -51,24 +59,49 @@ impl Shadow {
         .await?;
         let shadow = Self { live: row.try_get(0)?, next: row.try_get(1)?, tables };
         let path: String = row.try_get(2)?;
+        // The schema stays: rebuilds of other models use it too.
+        match execute(db, &format!("CREATE SCHEMA IF NOT EXISTS {}", shadow.next)).await {
+            // Somebody else is just making it.
+            Err(e) if e.as_database_error().is_some_and(|e| e.is_unique_violation()) => {}
+            made => made?,
+        }
         // Sorting, hashing and indexing whole tables is what this connection is for.
         for setting in
             ["maintenance_work_mem = '256MB'", "work_mem = '64MB'", &format!("search_path = {path}")]
         {
             execute(db, &format!("SET {setting}")).await?;
         }
-        shadow.drop_schema(db).await?;
-        execute(db, &format!("CREATE SCHEMA {}", shadow.next)).await?;
-        for table in &shadow.tables {
-            let (live, next) = (shadow.live(table), shadow.next(table));
+        Ok(shadow)
+    }
+
+    /// Creates the tables of a model, empty; what an earlier rebuild has left of them goes.
+    pub(super) async fn create(&self, db: &mut PgConnection, tables: &'static [Table]) -> sqlx::Result<()> {
+        self.drop_tables(db, tables).await?;
+        for table in tables {
+            let (live, next) = (self.live(table), self.next(table));
             execute(db, &format!("CREATE TABLE {next} (LIKE {live} INCLUDING ALL EXCLUDING INDEXES)"))
                 .await?;
-            shadow.run_all(db, DRESS, table).await?;
+            self.run_all(db, DRESS, table).await?;
             if !table.append_only {
-                shadow.run_all(db, INDEX, table).await?;
+                self.run_all(db, INDEX, table).await?;
             }
         }
-        Ok(shadow)
+        Ok(())
+    }
+
+    /// Whether all tables of a model are there, as an interrupted rebuild has left them.
+    pub(super) async fn has(&self, db: &mut PgConnection, tables: &[Table]) -> sqlx::Result<bool> {
+        let names: Vec<String> = tables.iter().map(|table| self.next(table)).collect();
+        let sql = "SELECT bool_and(to_regclass(name) IS NOT NULL) FROM UNNEST($1::text[]) AS name";
+        sqlx::query_scalar(sql).bind(names).fetch_one(db).await
+    }
+
+    /// Drops the tables of a model.
+    pub(super) async fn drop_tables(&self, db: &mut PgConnection, tables: &[Table]) -> sqlx::Result<()> {
+        for table in tables {
+            execute(db, &format!("DROP TABLE IF EXISTS {}", self.next(table))).await?;
+        }
+        Ok(())
     }
 
     pub(super) fn live(&self, table: &Table) -> String {
@@ -149,11 +182,6 @@ impl Shadow {
         );
         sqlx::query(&sql).bind(models).bind(positions).execute(db).await?;
         Ok(())
-    }
-
-    /// Drops what is left of the tables.
-    pub(super) async fn drop_schema(&self, db: &mut PgConnection) -> sqlx::Result<()> {
-        execute(db, &format!("DROP SCHEMA IF EXISTS {} CASCADE", self.next)).await
     }
 
     /// Runs the statements that `query` makes for `table`.

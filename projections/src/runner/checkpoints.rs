@@ -92,13 +92,14 @@ pub(crate) enum Lock {
     Rebuild = 0x6275_7274,
 }
 
-/// Takes the lock for this session, unless somebody has it. It goes with the session.
-pub(crate) async fn try_lock(db: &mut PgConnection, lock: Lock) -> sqlx::Result<bool> {
+/// Takes the lock of `model` (`""`: of all of them) for this session, unless somebody has it. It goes with the session.
+pub(crate) async fn try_lock(db: &mut PgConnection, lock: Lock, model: &str) -> sqlx::Result<bool> {
     // One of each for each read schema, because several journals may share a database.
     let locked = sqlx::query_scalar!(
-        r#"SELECT pg_try_advisory_lock($1, relnamespace::int) AS "locked!"
+        r#"SELECT pg_try_advisory_lock($1, hashtext(relnamespace::text || $2)) AS "locked!"
            FROM pg_class WHERE oid = 'checkpoints'::regclass"#,
-        lock as i32
+        lock as i32,
+        model
     );
     locked.fetch_one(db).await
 }

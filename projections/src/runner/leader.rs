@@ -12,6 +12,7 @@ use super::{Runner, fold};
 use crate::catalogue::{Entry, catalogue};
 use crate::log::{self, BATCH, Batch};
 use crate::read_model::{Model, Poison};
+use crate::rebuild::refused;
 
 /// How long events gather before they are written, unless a reader waits for them.
 const GATHER: Duration = Duration::from_millis(50);
@@ -53,13 +54,9 @@ enum Failure {
 }
 
 impl Failure {
-    /// Sorts an error of the model with index `i`. The database is well and the model at fault in the SQLSTATE
-    /// classes 22 (data exception), 23 (integrity constraint violation) and 42 (no such table, column ...).
+    /// Sorts an error of the model with index `i`: the model is at fault when the database is well and refuses.
     fn of(i: usize, e: sqlx::Error) -> Self {
-        let code = e.as_database_error().and_then(|e| e.code());
-        let at_fault =
-            code.is_some_and(|code| ["22", "23", "42"].contains(&code.get(..2).unwrap_or_default()));
-        if at_fault { Self::Model(i, e) } else { Self::Database(e) }
+        if refused(&e) { Self::Model(i, e) } else { Self::Database(e) }
     }
 }
 

@@ -133,7 +133,7 @@ impl Runner {
         let mut stopped = self.stopped.clone();
         while !*stopped.borrow() {
             *retry = FIRST_RETRY;
-            if try_lock(&mut db, Lock::Run).await? {
+            if try_lock(&mut db, Lock::Run, "").await? {
                 Leader::new(self, &mut db).await?.lead(&mut db).await?;
                 continue;
             }

@@ -40,7 +40,7 @@ pub(crate) struct Bank {
     seed: u64,
 }
 
-struct Fixed(u64);
+pub(crate) struct Fixed(pub(crate) u64);
 
 impl Clock for Fixed {
     fn now(&self) -> Timestamp {

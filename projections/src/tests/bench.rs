@@ -44,13 +44,13 @@ async fn bench_rebuild() {
     let bank = filled(&scratch, 300_000).await;
     let names: Vec<_> = catalogue().iter().map(|entry| entry.name).collect();
     let began = (Instant::now(), cpu());
-    rebuild(&scratch.pool, &scratch.codec, &names, &()).await.unwrap();
+    rebuild(scratch.log(), &names, &()).await.unwrap();
     report("rebuild from nothing", bank.position, began);
     let began = (Instant::now(), cpu());
-    rebuild(&scratch.pool, &scratch.codec, &names, &()).await.unwrap();
+    rebuild(scratch.log(), &names, &()).await.unwrap();
     report("rebuild with comparison", bank.position, began);
     let began = (Instant::now(), cpu());
-    verify(&scratch.pool, &scratch.codec, &names, &()).await.unwrap();
+    verify(scratch.log(), &names, &()).await.unwrap();
     report("verify", bank.position, began);
     scratch.drop().await;
 }

@@ -13,7 +13,7 @@ const NAMES: &[&str] =
 
 /// The names of the models that differ from what the log says.
 pub(super) async fn wrong(scratch: &Scratch) -> Vec<&'static str> {
-    let reports = verify(&scratch.pool, &scratch.codec, NAMES, &()).await.unwrap();
+    let reports = verify(scratch.log(), NAMES, &()).await.unwrap();
     reports.iter().filter(|report| report.differing > 0).map(|report| report.model).collect()
 }
 

@@ -3,12 +3,17 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::bank::Fixed;
 use super::live::wrong;
 use super::scratch::append;
 use super::{Bank, Scratch};
-use crate::{Progress, RebuildError, catalogue, rebuild, verify};
+use crate::{Log, Progress, RebuildError, RebuildState, catalogue, rebuild, rebuild_status, verify};
 
 const LONG: Duration = Duration::from_secs(20);
+
+/// Tables that a rebuild has left.
+const LEFT_BEHIND: &str =
+    "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'read_next'";
 
 fn all() -> Vec<&'static str> {
     catalogue().iter().map(|entry| entry.name).collect()
@@ -41,7 +46,7 @@ async fn a_row_edited_by_hand_is_named_with_its_position() {
         )
         .await;
 
-    let reports = verify(&scratch.pool, &scratch.codec, &all(), &()).await.unwrap();
+    let reports = verify(scratch.log(), &all(), &()).await.unwrap();
     let differing: Vec<_> = reports.iter().filter(|report| report.differing > 0).collect();
     let named: Vec<_> = differing.iter().map(|report| (report.model, report.differing)).collect();
     assert_eq!(named, [("daily_balances", 1), ("products", 1), ("statement_entries", 1)]);
@@ -54,7 +59,7 @@ async fn a_row_edited_by_hand_is_named_with_its_position() {
     assert!(differing[1].diffs[0].expected.is_none());
     assert!(reports.iter().all(|report| report.position == bank.position));
     // A check changes nothing: it finds the same again.
-    assert_eq!(verify(&scratch.pool, &scratch.codec, &all(), &()).await.unwrap(), reports);
+    assert_eq!(verify(scratch.log(), &all(), &()).await.unwrap(), reports);
     scratch.drop().await;
 }
 
@@ -83,15 +88,12 @@ async fn a_rebuild_repairs_and_leaves_no_trace_of_itself() {
         )
         .await;
     for differing in [6_010, 0] {
-        let reports = rebuild(&scratch.pool, &scratch.codec, &all(), &()).await.unwrap();
+        let reports = rebuild(scratch.log(), &all(), &()).await.unwrap();
         assert_eq!(reports.iter().map(|report| report.differing).sum::<i64>(), differing);
         assert_eq!(scratch.value::<String>(CATALOGUE).await, before);
         assert_eq!(wrong(&scratch).await, [""; 0]);
     }
-    assert_eq!(
-        scratch.value::<i64>("SELECT count(*) FROM pg_namespace WHERE nspname = 'read_next'").await,
-        0
-    );
+    assert_eq!(scratch.value::<i64>(LEFT_BEHIND).await, 0);
     // The live runner goes on from there.
     let projections = scratch.start();
     scratch.append(&bank.payments(10, 10)).await;
@@ -122,7 +124,7 @@ async fn a_rebuild_while_the_bank_goes_on_is_not_noticed() {
         bank
     });
     for repaired in [true, false, false] {
-        let reports = rebuild(&scratch.pool, &scratch.codec, &all(), &()).await.unwrap();
+        let reports = rebuild(scratch.log(), &all(), &()).await.unwrap();
         assert_eq!(reports.iter().any(|report| report.differing > 0), repaired);
     }
     done.send(()).unwrap();
@@ -142,7 +144,9 @@ async fn a_long_query_delays_a_swap_and_nobody_else() {
     let mut analyst = sqlx::Connection::begin(&mut own).await.unwrap();
     sqlx::query("SELECT count(*) FROM accounts").execute(&mut *analyst).await.unwrap();
     let (pool, codec) = (scratch.pool.clone(), scratch.codec.clone());
-    let rebuilding = tokio::spawn(async move { rebuild(&pool, &codec, &["accounts"], &()).await });
+    let rebuilding = tokio::spawn(async move {
+        rebuild(Log { pool: &pool, codec: &codec, clock: &Fixed(0) }, &["accounts"], &()).await
+    });
     for _ in 0..15 {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let read = tokio::time::timeout(
@@ -162,17 +166,14 @@ async fn a_rebuild_meets_poison_and_leaves_the_live_tables_alone() {
     let Some(scratch) = Scratch::new().await else { return };
     followed(&scratch, 4, 100).await;
     scratch.execute("UPDATE events SET payload = '{}' WHERE position = 50").await;
-    let refused = rebuild(&scratch.pool, &scratch.codec, &["accounts"], &()).await;
+    let refused = rebuild(scratch.log(), &["accounts"], &()).await;
     assert!(
         matches!(refused, Err(RebuildError::Poison { model: "accounts", position: 50, .. })),
         "{refused:?}"
     );
     assert_eq!(scratch.value::<i64>("SELECT count(*) FROM accounts").await, 4);
-    assert_eq!(
-        scratch.value::<i64>("SELECT count(*) FROM pg_namespace WHERE nspname = 'read_next'").await,
-        0
-    );
-    assert!(rebuild(&scratch.pool, &scratch.codec, &["products"], &()).await.is_ok(), "it reads no payments");
+    assert_eq!(scratch.value::<i64>(LEFT_BEHIND).await, 0);
+    assert!(rebuild(scratch.log(), &["products"], &()).await.is_ok(), "it reads no payments");
     scratch.drop().await;
 }
 
@@ -181,11 +182,11 @@ async fn a_new_or_parked_model_is_rebuilt_as_far_as_it_can_go() {
     let Some(scratch) = Scratch::new().await else { return };
     let mut bank = Bank::default();
     scratch.append(&bank.history(4, 100)).await;
-    rebuild(&scratch.pool, &scratch.codec, &["accounts"], &()).await.unwrap();
+    rebuild(scratch.log(), &["accounts"], &()).await.unwrap();
     let position = "SELECT position FROM checkpoints WHERE model = 'accounts'";
     assert_eq!(scratch.value::<i64>(position).await, bank.position, "new: to the head");
     scratch.execute("UPDATE checkpoints SET position = 50, poison = 51 WHERE model = 'products'").await;
-    rebuild(&scratch.pool, &scratch.codec, &["products"], &()).await.unwrap();
+    rebuild(scratch.log(), &["products"], &()).await.unwrap();
     let position = "SELECT position FROM checkpoints WHERE model = 'products'";
     assert_eq!(scratch.value::<i64>(position).await, 50, "parked: to where it is parked");
     scratch.drop().await;
@@ -195,12 +196,12 @@ async fn a_new_or_parked_model_is_rebuilt_as_far_as_it_can_go() {
 async fn one_at_a_time_and_only_what_exists() {
     let Some(scratch) = Scratch::new().await else { return };
     followed(&scratch, 4, 10).await;
-    let unknown = verify(&scratch.pool, &scratch.codec, &["ledger"], &()).await;
+    let unknown = verify(scratch.log(), &["ledger"], &()).await;
     assert!(matches!(unknown, Err(RebuildError::UnknownModel(name)) if name == "ledger"));
     let mut db = crate::runner::own_connection(&scratch.pool).await.unwrap();
-    assert!(crate::runner::try_lock(&mut db, crate::runner::Lock::Rebuild).await.unwrap());
-    let second = verify(&scratch.pool, &scratch.codec, &["accounts"], &()).await;
-    assert!(matches!(second, Err(RebuildError::AlreadyRunning)));
+    assert!(crate::runner::try_lock(&mut db, crate::runner::Lock::Rebuild, "accounts").await.unwrap());
+    let second = verify(scratch.log(), &["accounts"], &()).await;
+    assert!(matches!(second, Err(RebuildError::AlreadyRunning("accounts"))));
     drop(db);
     scratch.drop().await;
 }
@@ -219,9 +220,88 @@ async fn progress_grows_up_to_the_total() {
     let Some(scratch) = Scratch::new().await else { return };
     let bank = followed(&scratch, 4, 12_000).await;
     let seen = Seen::default();
-    verify(&scratch.pool, &scratch.codec, &all(), &seen).await.unwrap();
+    verify(scratch.log(), &all(), &seen).await.unwrap();
     let seen = seen.0.into_inner().unwrap();
     assert!(seen.len() >= 3 && seen.is_sorted());
     assert_eq!(seen.last(), Some(&(bank.position, bank.position)));
+    scratch.drop().await;
+}
+
+/// Is slow from the start, so that something is written, and then tells somebody and waits to be stopped.
+#[derive(Clone, Default)]
+struct Halting(std::sync::Arc<(std::sync::atomic::AtomicU32, tokio::sync::Notify)>);
+
+impl Progress for Halting {
+    fn advanced(&self, _: i64, _: i64) {
+        let (calls, halted) = &*self.0;
+        match calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => std::thread::sleep(Duration::from_millis(2_100)),
+            2 => {
+                halted.notify_one();
+                std::thread::sleep(Duration::from_millis(300));
+            }
+            _ => {}
+        }
+    }
+}
+
+const TWO: [&str; 2] = ["accounts", "statement_entries"];
+
+/// A rebuild that stops in the middle, as if its process had been killed.
+async fn interrupted(scratch: &Scratch) -> i64 {
+    let halting = Halting::default();
+    let (pool, codec, progress) = (scratch.pool.clone(), scratch.codec.clone(), halting.clone());
+    let running = tokio::spawn(async move {
+        rebuild(Log { pool: &pool, codec: &codec, clock: &Fixed(0) }, &TWO, &progress).await
+    });
+    halting.0.1.notified().await;
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    loop {
+        let status = rebuild_status(&scratch.pool, "accounts").await.unwrap();
+        if status.state == RebuildState::Interrupted {
+            return status.position;
+        }
+        assert_eq!(status.state, RebuildState::Running);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rebuild_goes_on_where_the_one_before_was_killed_unless_that_was_another_program() {
+    let Some(scratch) = Scratch::new().await else { return };
+    let bank = followed(&scratch, 10, 30_000).await;
+    for (change, first) in [("program = program", 15_000), ("program = 'another'", 5_000)] {
+        let reached = interrupted(&scratch).await;
+        assert_eq!(reached, 10_000);
+        scratch.execute(&format!("UPDATE rebuilds SET {change}")).await;
+        let seen = Seen::default();
+        let reports = rebuild(scratch.log(), &TWO, &seen).await.unwrap();
+        assert_eq!(seen.0.into_inner().unwrap().first(), Some(&(first, bank.position)), "{change}");
+        assert_eq!(reports.iter().map(|report| report.differing).sum::<i64>(), 0);
+        let status = rebuild_status(&scratch.pool, "statement_entries").await.unwrap();
+        assert_eq!((status.state, status.position), (RebuildState::Swapped, bank.position));
+        assert_eq!(scratch.value::<i64>(LEFT_BEHIND).await, 0);
+        assert_eq!(wrong(&scratch).await, [""; 0]);
+    }
+    scratch.drop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_after_an_interrupted_rebuild_is_a_check_of_its_own() {
+    let Some(scratch) = Scratch::new().await else { return };
+    followed(&scratch, 10, 30_000).await;
+    interrupted(&scratch).await;
+    scratch.execute("UPDATE accounts SET ledger_balance = 0 WHERE account_number = '1000000003'").await;
+    let reports = verify(scratch.log(), &TWO, &()).await.unwrap();
+    assert_eq!(reports.iter().map(|report| report.differing).sum::<i64>(), 1);
+    let status = rebuild_status(&scratch.pool, "accounts").await.unwrap();
+    assert_eq!((status.state, status.differing), (RebuildState::Different, 1));
+    assert_eq!(status.differences[0].columns, ["ledger_balance"]);
+    assert_eq!(scratch.value::<i64>(LEFT_BEHIND).await, 0);
+    assert_eq!(
+        scratch.value::<i64>("SELECT ledger_balance FROM accounts WHERE account_number = '1000000003'").await,
+        0
+    );
     scratch.drop().await;
 }

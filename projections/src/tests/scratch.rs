@@ -12,7 +12,8 @@ use sqlx::{Connection, Executor, PgConnection, PgPool};
 use tokio::sync::watch;
 
 use super::Bank;
-use crate::Projections;
+use super::bank::Fixed;
+use crate::{Log, Projections};
 
 const DEVELOPERS: &str = "postgres://postgres@localhost/postgres?host=/tmp/devpg";
 
@@ -43,6 +44,11 @@ impl Scratch {
             migrate(&pool, schema).await;
         }
         Some(Self { pool, codec: Arc::default(), head: watch::Sender::new(0), server, name })
+    }
+
+    /// For rebuilds and checks.
+    pub(crate) fn log(&self) -> Log<'_> {
+        Log { pool: &self.pool, codec: &self.codec, clock: &Fixed(0) }
     }
 
     /// Starts the runner.

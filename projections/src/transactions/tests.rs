@@ -43,7 +43,7 @@ async fn followed(scratch: &Scratch, batches: &[&[Recorded]]) -> bool {
         projections.freshness().wait(&["transactions"], head, LONG).await.unwrap();
     }
     projections.stop().await;
-    let reports = verify(&scratch.pool, &scratch.codec, &["transactions"], &()).await.unwrap();
+    let reports = verify(scratch.log(), &["transactions"], &()).await.unwrap();
     reports.iter().all(|report| report.differing == 0)
 }
 

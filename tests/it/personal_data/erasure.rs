@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{HERS, erase, everything, left, path, staff, texts, two};
 use crate::support::client::transfer;
 use crate::support::secrets::tables_with;
-use crate::support::{Bank, codec};
+use crate::support::{Bank, rebuild, verify};
 
 /// What others have written down about her.
 const OTHERS: &str = "Ada Okafor";
@@ -48,11 +48,9 @@ async fn nothing_is_left_of_whoever_was_erased() {
     assert_eq!(bola.client.balance(&bola.current).await, balance);
     // A rebuild shows what the tables show; the audit needs no key and finds every number; so does `close`.
     let names: Vec<&str> = bursar_projections::catalogue().iter().map(|entry| entry.name).collect();
-    let reports =
-        bursar_projections::verify(&bank.pool, &codec(&bank.pool).await, &names, &()).await.unwrap();
+    let reports = verify(&bank.pool, &names).await.unwrap();
     assert!(reports.iter().all(|report| report.differing == 0), "{reports:?}");
-    let rebuilt =
-        bursar_projections::rebuild(&bank.pool, &codec(&bank.pool).await, &names, &()).await.unwrap();
+    let rebuilt = rebuild(&bank.pool, &names).await.unwrap();
     assert!(rebuilt.iter().all(|report| report.differing == 0));
     let report = audit::replay(&bank.pool, &Codec::default(), &mut |_, _| {}).await.unwrap();
     assert_eq!(report.difference, None);

@@ -48,6 +48,17 @@ pub fn told(world: &mut World) -> BoxFuture<'_, ()> {
     async { world.messages.0 = tell(&world.bank, "ada@example.com", "Once more").await }.boxed()
 }
 
+/// The rebuild of before has ended.
+pub fn nothing_rebuilt(world: &mut World) -> BoxFuture<'_, ()> {
+    async {
+        let path = "/v1/staff/ops/projections/products/rebuild";
+        while world.approver.client.get(path).await.is(200).body["state"] == "RUNNING" {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+    .boxed()
+}
+
 /// There is somebody whom nobody has asked to erase.
 pub fn somebody_new(world: &mut World) -> BoxFuture<'_, ()> {
     async {

@@ -81,6 +81,8 @@ pub enum Thing {
     SigningRequest,
     Transfer,
     Reset,
+    /// A read model.
+    Model,
 }
 
 impl Thing {
@@ -121,6 +123,7 @@ impl Thing {
             Self::SigningRequest => "csr_0192f0c1a00070008000000000000abc",
             Self::Transfer => "trf_0192f0c1a00070008000000000000abc",
             Self::Reset => "ver_0192f0c1a00070008000000000000abc",
+            Self::Model => "no_such_model",
         }
     }
 
@@ -137,6 +140,7 @@ impl Thing {
             Self::Reset => &["0", "ver_", "txn_0192f0c1a00070008000000000000abc"],
             Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Bill => &["%00", "%0A"],
+            Self::Model => &["Products", "read.products", "%00"],
             Self::Event => &["0", "01", "-1", "x", "9223372036854775808", "%00"],
             Self::Message => &["0", "msg_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Tag => &["0", "tag_", "tag_0192F0C1A00070008000000000000ABC", "%00", "%F0%9F%92%B8"],

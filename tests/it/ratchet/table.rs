@@ -1,7 +1,7 @@
 //! The table of the ratchet: every operation, who may call it, and a request that succeeds.
 
 use bursar_domain::kernel::Permission::{
-    AccountOps, AuditRead, CardOps, ManageProfile, PiiErase, StaffAdmin,
+    AccountOps, AuditRead, CardOps, ManageProfile, OpsRebuild, PiiErase, StaffAdmin,
 };
 use reqwest::Method;
 use serde_json::json;
@@ -33,6 +33,7 @@ pub fn rows() -> Vec<Row> {
         staff(),
         super::devices::rows(),
         audit(),
+        projections(),
         undoing::rows(),
         standing::rows(),
         communities::rows(),
@@ -60,6 +61,19 @@ fn operations() -> Vec<Row> {
             ..post("/v1/sandbox/clock", Access::Public, Names::Nothing, |_, _| json!({"advance": "PT1S"}))
         },
     ]
+}
+
+/// A small one, so that nobody waits for it.
+fn projections() -> Vec<Row> {
+    let model = Names::Everybodys(Thing::Model);
+    let rebuild = "/v1/staff/ops/projections/{name}/rebuild";
+    let rows = [
+        get("/v1/staff/ops/projections", Access::Needs(OpsRebuild), Names::Nothing),
+        get(rebuild, Access::Needs(OpsRebuild), model),
+        post(rebuild, Access::Needs(OpsRebuild), model, |_, _| json!({"verify": false}))
+            .after(repeat::nothing_rebuilt),
+    ];
+    rows.map(|row| Row { own: |_| "products", by: Some(|world| &world.approver.client), ..row }).into()
 }
 
 fn sessions() -> Vec<Row> {

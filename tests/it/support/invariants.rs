@@ -20,7 +20,7 @@ use bursar_commands::audit;
 use bursar_domain::codec::Codec;
 use sqlx::{Connection, PgPool, Row};
 
-use super::codec;
+use super::verify;
 
 /// Every posting of the log in order, and what each account must keep; read once, asked often.
 const PREPARE: &str = "
@@ -140,7 +140,7 @@ pub async fn violations(pool: &PgPool) -> Vec<String> {
     let report = audit::replay(pool, &Codec::default(), &mut |_, _| {}).await.unwrap();
     found.extend(report.difference.map(|difference| format!("audit: {difference}")));
     let names: Vec<&str> = bursar_projections::catalogue().iter().map(|entry| entry.name).collect();
-    match bursar_projections::verify(pool, &codec(pool).await, &names, &()).await {
+    match verify(pool, &names).await {
         Ok(models) => {
             let wrong = models.into_iter().filter(|model| model.differing > 0);
             found.extend(wrong.map(|model| {

@@ -29,6 +29,7 @@ use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Permission, SessionId, UserId};
 use bursar_domain::sessions::{Issued, SessionCommand, Started};
 use bursar_domain::users::{RegisterUser, User};
+use bursar_projections::{Log, RebuildError, Report};
 use jiff::SignedDuration;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -81,7 +82,8 @@ impl Bank {
         (Self { pool: straight, ..bank }, faults)
     }
 
-    async fn on(database: TestDatabase, config: Config) -> Self {
+    /// A bank on a database that another one has left.
+    pub async fn on(database: TestDatabase, config: Config) -> Self {
         let pool = pool(&database.url);
         Self::reached_by(database, pool, config).await
     }
@@ -351,6 +353,18 @@ pub fn master_key() -> MasterKey {
 pub async fn codec(pool: &PgPool) -> Arc<Codec> {
     let (sources, _) = sources::system();
     unlock(pool, &master_key(), &sources).await.unwrap().vault.codec()
+}
+
+/// Builds read models anew, as another process would.
+pub async fn rebuild(pool: &PgPool, names: &[&str]) -> Result<Vec<Report>, RebuildError> {
+    let (codec, (sources, _)) = (codec(pool).await, sources::system());
+    bursar_projections::rebuild(Log { pool, codec: &codec, clock: &*sources.clock }, names, &()).await
+}
+
+/// Compares read models with the log, as another process would.
+pub async fn verify(pool: &PgPool, names: &[&str]) -> Result<Vec<Report>, RebuildError> {
+    let (codec, (sources, _)) = (codec(pool).await, sources::system());
+    bursar_projections::verify(Log { pool, codec: &codec, clock: &*sources.clock }, names, &()).await
 }
 
 /// Where the files of a test bank are.
