@@ -6,10 +6,12 @@
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use bursar_commands::journal::{Shown, head, shown};
 use bursar_commands::proof::merkle::Hash;
 use bursar_commands::proof::{self, Inclusion, Sealed};
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -22,14 +24,26 @@ use crate::openapi::ReadProblems;
 use crate::paging::Pagination;
 use crate::problem::Problem;
 use crate::query;
-use crate::request::{InPath, LogPosition, Queried};
+use crate::request::{InPath, LogPosition, Queried, Tail, Text};
 
 /// The routes of this area.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .routes(routes!(list_events))
+        .routes(routes!(read_head))
         .routes(routes!(list_checkpoints))
         .routes(routes!(prove_event))
         .routes(routes!(prove_consistency))
+}
+
+query! {
+    /// Which events are listed.
+    ListEvents {
+        /// Only of what has this id: a user, an account, a transaction, a loan ...
+        id: Option<Text<128>> = "aggregateId",
+        /// Which part.
+        tail: Tail = "after",
+    }
 }
 
 query! {
@@ -48,6 +62,73 @@ query! {
         /// Events in the newer tree; those of the newest checkpoint when absent.
         to: Option<LogPosition> = "to",
     }
+}
+
+/// Events of the log, oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventList {
+    events: Vec<EventView>,
+    /// `after` of the next part; null when this is the last for now.
+    next_after: Option<i64>,
+    /// Position up to which the log is sealed.
+    sealed_to: i64,
+}
+
+/// An event of the log.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventView {
+    position: i64,
+    recorded_at: Timestamp,
+    /// The noun: `payment`, `account` ...
+    aggregate_type: String,
+    aggregate_id: String,
+    /// Its place in the stream of the aggregate, from 1.
+    sequence: i64,
+    /// What happened: `payment.completed` ...
+    event_type: String,
+    /// The version of its shape.
+    event_version: String,
+    /// What it says. What is personal stays sealed, whoever asks: `{"sealed": "usr_..."}` names whose key opens it.
+    #[schema(value_type = Object)]
+    payload: Value,
+    /// The user who acted, or `system:` and a process.
+    actor: String,
+    /// The request, or what was due.
+    correlation_id: String,
+    /// Whether a signed checkpoint covers it.
+    sealed: bool,
+}
+
+impl EventView {
+    fn of(event: Shown, sealed_to: i64) -> Self {
+        Self {
+            sealed: event.position <= sealed_to,
+            position: event.position,
+            recorded_at: event.recorded_at,
+            aggregate_type: event.aggregate_type,
+            aggregate_id: event.aggregate_id,
+            sequence: event.sequence,
+            event_type: event.event_type,
+            event_version: event.event_version,
+            payload: event.payload,
+            actor: event.metadata.actor.into(),
+            correlation_id: event.metadata.correlation_id.into(),
+        }
+    }
+}
+
+/// Where the log ends, and up to where it is sealed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogHead {
+    /// Position of the last event; 0 when there is none.
+    position: i64,
+    /// When it was recorded.
+    recorded_at: Timestamp,
+    /// The newest checkpoint.
+    checkpoint: Option<CheckpointView>,
 }
 
 /// Signed roots of the log, newest first.
@@ -135,6 +216,42 @@ pub(crate) async fn inclusion(app: &App, position: i64) -> Result<Option<Inclusi
     Ok(proof::inclusion(&app.pool, position).await?.map(InclusionProof::from))
 }
 
+/// The newest checkpoint.
+async fn newest(app: &App) -> Result<Option<Sealed>, Problem> {
+    Ok(proof::checkpoints(&app.pool, 0, 1).await?.pop())
+}
+
+/// Staff: lists events of the log, of one thing or of all, oldest first. What is personal in them stays sealed.
+#[utoipa::path(
+    get, path = "/v1/audit/events", tag = "Audit", params(ListEvents),
+    responses((status = 200, description = "The events.", body = EventList), ReadProblems)
+)]
+async fn list_events(
+    State(app): State<App>,
+    _: Allowed<AuditRead>,
+    Queried(ListEvents { id, tail }): Queried<ListEvents>,
+) -> Result<Answer<EventList>, Problem> {
+    let id = id.map(String::from);
+    let sealed_to = newest(&app).await?.map_or(0, |newest| newest.size);
+    let found = shown(&app.pool, id.as_deref(), tail.after, tail.limit.saturating_add(1)).await?;
+    let limit = usize::try_from(tail.limit).unwrap_or(usize::MAX);
+    let has_more = found.len() > limit;
+    let events: Vec<_> = found.into_iter().take(limit).map(|event| EventView::of(event, sealed_to)).collect();
+    let next_after = events.last().filter(|_| has_more).map(|event| event.position);
+    Ok(Answer::ok(EventList { events, next_after, sealed_to }))
+}
+
+/// Staff: where the log ends, and up to where it is sealed.
+#[utoipa::path(
+    get, path = "/v1/audit/head", tag = "Audit",
+    responses((status = 200, description = "The head.", body = LogHead), ReadProblems)
+)]
+async fn read_head(State(app): State<App>, _: Allowed<AuditRead>) -> Result<Answer<LogHead>, Problem> {
+    let checkpoint = newest(&app).await?.map(CheckpointView::from);
+    let (position, recorded_at) = head(&app.pool).await?;
+    Ok(Answer::ok(LogHead { position, recorded_at, checkpoint }))
+}
+
 /// Staff: lists the signed roots of the log, newest first.
 #[utoipa::path(
     get, path = "/v1/audit/checkpoints", tag = "Audit", params(ListCheckpoints),
@@ -184,7 +301,7 @@ async fn prove_consistency(
     let missing = || Problem::not_found("checkpoint");
     let to = match sizes.to {
         Some(to) => to.0,
-        None => proof::checkpoints(&app.pool, 0, 1).await?.pop().ok_or_else(missing)?.size,
+        None => newest(&app).await?.ok_or_else(missing)?.size,
     };
     let from = sizes.from.map_or(1, |from| from.0);
     if from > to {

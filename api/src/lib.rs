@@ -19,6 +19,7 @@
 pub mod accounts;
 pub mod answer;
 pub mod app;
+mod approvals;
 mod audit;
 pub mod auth;
 pub mod banks;
@@ -62,6 +63,7 @@ mod rebuilds;
 pub mod request;
 pub mod router;
 pub mod sandbox;
+mod schedule;
 pub mod sessions;
 pub mod sources;
 pub mod staff;

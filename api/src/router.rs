@@ -11,9 +11,7 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance,
-    datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments,
-    permissions, products, rebuilds, sandbox, sessions, staff, subjects, tags, transactions, users,
+    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance, datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags, transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -22,6 +20,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(sessions::routes())
         .merge(payments::routes())
         .merge(accounts::routes())
+        .merge(approvals::routes())
         .merge(audit::routes())
         .merge(beneficiaries::routes())
         .merge(cards::routes())
@@ -42,6 +41,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(mfa::routes())
         .merge(passwords::routes())
         .merge(permissions::routes())
+        .merge(schedule::routes())
         .merge(staff::routes())
         .merge(subjects::routes())
         .merge(tags::routes())

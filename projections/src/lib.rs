@@ -10,6 +10,7 @@
 //! tables of their own and compare.
 
 pub mod accounts;
+pub mod approvals;
 pub mod beneficiaries;
 pub mod books;
 pub mod cards;

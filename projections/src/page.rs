@@ -98,8 +98,12 @@ impl<F: SortField> FromStr for Sort<F> {
 
 /// `text` as a pattern for `LIKE` that matches it anywhere, its own `%` and `_` meaning themselves.
 pub(crate) fn contains(text: &str) -> String {
-    let mut pattern = String::with_capacity(text.len() + 2);
-    pattern.push('%');
+    format!("%{}", beginning(text))
+}
+
+/// `text` as a pattern for `LIKE` that matches what begins with it, its own `%` and `_` meaning themselves.
+pub(crate) fn beginning(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 1);
     for letter in text.chars() {
         if matches!(letter, '%' | '_' | '\\') {
             pattern.push('\\');

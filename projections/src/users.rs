@@ -6,8 +6,9 @@ use bursar_domain::{Event, Kind, Personal, Position, Recorded};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
+use crate::page::{Page, Paged, beginning};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{self, Record, Records};
 use crate::row::named;
@@ -42,6 +43,8 @@ pub struct UserRow {
     pub waiting_email: Option<String>,
     pub waiting_phone_number: Option<String>,
     pub avatar_id: Option<AvatarId>,
+    pub erasure_requested_by: Option<UserId>,
+    pub erasure_requested_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: i64,
@@ -77,6 +80,8 @@ impl UserRow {
             waiting_email: None,
             waiting_phone_number: None,
             avatar_id: None,
+            erasure_requested_by: None,
+            erasure_requested_at: None,
             created_at: event.recorded_at,
             updated_at: event.recorded_at,
             version: event.sequence,
@@ -121,6 +126,7 @@ impl UserRow {
         (self.waiting_first_name, self.waiting_last_name) = (None, None);
         (self.waiting_email, self.waiting_phone_number) = (None, None);
         self.avatar_id = None;
+        (self.erasure_requested_by, self.erasure_requested_at) = (None, None);
     }
 
     fn say(&mut self, address: Option<&Personal<PostalAddress>>, preferences: Option<&Preferences>) {
@@ -177,6 +183,34 @@ impl Record for UserRow {
 /// When the database cannot be read.
 pub async fn find(pool: &PgPool, id: UserId) -> sqlx::Result<Option<UserRow>> {
     records::find::<UserRow>(pool, &id).await
+}
+
+/// One page of the people that `q` may mean, newest first: a user id, the number of an account of theirs, or the beginning of
+/// their email address, their phone number or each of their names. Everybody, when it is empty.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn search(pool: &PgPool, q: &str, page: Page) -> sqlx::Result<Paged<UserRow>> {
+    let q = q.trim().to_lowercase();
+    let is_number = q.starts_with(|first: char| first == '+' || first.is_ascii_digit());
+    let matching = |query: &mut QueryBuilder<'_, Postgres>| {
+        if q.parse::<UserId>().is_ok() {
+            query.push(" AND user_id = ").push_bind(q.clone());
+        } else if q.contains('@') {
+            query.push(" AND email LIKE ").push_bind(beginning(&q));
+        } else if is_number {
+            let compact: String = q.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+            query.push(" AND (phone_number LIKE ").push_bind(beginning(&compact));
+            query.push(" OR user_id = (SELECT a.owner FROM accounts a WHERE a.account_number = ");
+            query.push_bind(compact).push("))");
+        } else {
+            for word in q.split_whitespace() {
+                query.push(" AND (lower(first_name) LIKE ").push_bind(beginning(word));
+                query.push(" OR lower(last_name) LIKE ").push_bind(beginning(word)).push(")");
+            }
+        }
+    };
+    records::list_all(pool, matching, "created_at DESC", page).await
 }
 
 /// The read model behind [`find`].
@@ -251,14 +285,17 @@ impl ReadModel for Users {
                 row.say(onboarded.address.as_ref(), onboarded.preferences.as_ref());
             }),
             UserEvent::AvatarSet(avatar) => self.change(event, id, |row| row.avatar_id = Some(avatar.id)),
+            UserEvent::ErasureRequested { by, .. } => self.change(event, id, |row| {
+                row.erasure_requested_by = Some(*by);
+                row.erasure_requested_at = Some(event.recorded_at);
+            }),
             UserEvent::Erased(_) => self.change(event, id, UserRow::erase),
             // Nothing that is shown; but `If-Match` is held against the version.
             UserEvent::IdentityLookedUp(_)
             | UserEvent::PasswordSet { .. }
             | UserEvent::PermissionsGranted { .. }
             | UserEvent::PermissionsRevoked { .. }
-            | UserEvent::SessionsEnded(_)
-            | UserEvent::ErasureRequested { .. } => self.count(event, id),
+            | UserEvent::SessionsEnded(_) => self.count(event, id),
         }
         Ok(())
     }

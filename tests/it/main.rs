@@ -52,6 +52,7 @@ mod compliance;
 mod controls;
 mod costs;
 mod datasets;
+mod desk;
 mod devices;
 mod disputes;
 mod documents;

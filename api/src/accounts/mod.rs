@@ -4,10 +4,12 @@ mod configure;
 mod csv;
 mod download;
 mod open;
+mod staff;
 mod statement;
 mod views;
 
 use axum::extract::State;
+use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::AccountStatus;
 use bursar_domain::products::AccountType;
 use bursar_domain::{AccountNumber, Currency};
@@ -38,6 +40,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(read_balance))
         .routes(routes!(statement::read_history))
         .routes(routes!(statement::read_statement))
+        .merge(staff::routes())
 }
 
 /// The read model behind these pages.
@@ -91,14 +94,25 @@ async fn list_accounts(
     wants: Conditions,
     Queried(list): Queried<ListAccounts>,
 ) -> Result<Answer<AccountList>, Problem> {
-    app.fresh(&caller, &wants, &[MODEL]).await?;
+    listed(&app, &caller, &wants, caller.user(), list).await
+}
+
+/// The accounts that `holder` holds.
+async fn listed(
+    app: &App,
+    caller: &Caller,
+    wants: &Conditions,
+    holder: UserId,
+    list: ListAccounts,
+) -> Result<Answer<AccountList>, Problem> {
+    app.fresh(caller, wants, &[MODEL]).await?;
     let filter = AccountFilter {
         status: list.status.map(|OneOf(status)| status),
         account_type: list.kind.map(|OneOf(kind)| kind),
         currency: list.currency.map(|currency| currency.to_string()),
         q: list.q.0,
     };
-    let found = of_owner(&app.pool, caller.user(), &filter, list.sort, list.page).await?;
+    let found = of_owner(&app.pool, holder, &filter, list.sort, list.page).await?;
     let now = app.journal.sources().clock.now();
     Ok(Answer::ok(AccountList {
         pagination: Pagination::of(list.page, found.total),
@@ -118,18 +132,18 @@ async fn read_account(
     number: InPath<AccountNumber>,
 ) -> Result<Answer<AccountDetails>, Problem> {
     let account = account(&app, &caller, &wants, number, &[MODEL]).await?;
-    let linked = linked(&app, &caller, &account.account_number).await?;
+    let linked = linked(&app, &account).await?;
     let now = app.journal.sources().clock.now();
     let version = account.version;
     Ok(Answer::ok(AccountDetails::of(account, linked, now)).tagged(version, wants.none_match))
 }
 
-/// The caller's other accounts.
-async fn linked(app: &App, caller: &Caller, number: &AccountNumber) -> Result<Vec<String>, Problem> {
+/// The holder's other accounts.
+async fn linked(app: &App, account: &Account) -> Result<Vec<String>, Problem> {
     let page = Page { page: 1, size: LINKED };
-    let all = of_owner(&app.pool, caller.user(), &AccountFilter::default(), Sort::default(), page).await?;
+    let all = of_owner(&app.pool, account.owner, &AccountFilter::default(), Sort::default(), page).await?;
     let all = all.items.into_iter().map(|account| account.account_number);
-    Ok(all.filter(|other| other != number).map(|other| other.to_string()).collect())
+    Ok(all.filter(|other| *other != account.account_number).map(|other| other.to_string()).collect())
 }
 
 query! {

@@ -30,7 +30,7 @@ use crate::request::{
 /// The read model of statements.
 pub(crate) const ENTRIES: &str = "statement_entries";
 /// The read model of histories.
-const DAYS: &str = "daily_balances";
+pub(super) const DAYS: &str = "daily_balances";
 
 /// What happened on an account in a stretch of time. Sums in minor units.
 #[derive(Debug, Serialize, ToSchema)]
@@ -293,6 +293,16 @@ pub(super) async fn read_history(
     Queried(query): Queried<HistoryQuery>,
 ) -> Result<Answer<BalanceHistory>, Problem> {
     let account = account(&app, &caller, &wants, number, &[MODEL, DAYS]).await?;
+    history_of(&app, account, query, wants).await
+}
+
+/// A page of an account's balances day by day.
+pub(super) async fn history_of(
+    app: &App,
+    account: Account,
+    query: HistoryQuery,
+    wants: Conditions,
+) -> Result<Answer<BalanceHistory>, Problem> {
     let (from, to) = query.range.days();
     // Days that have not begun have no balance.
     let today = bursar_domain::kernel::utc_date(app.journal.sources().clock.now());

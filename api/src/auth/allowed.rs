@@ -127,7 +127,7 @@ impl Grant for AuditRead {
     const PERMISSION: Permission = Permission::AuditRead;
 }
 
-/// Staff who keep the read models right.
+/// Staff who look after read models and what is due.
 #[derive(Debug, Clone, Copy)]
 pub struct OpsRebuild;
 

@@ -3,13 +3,14 @@
 mod fields;
 mod hotlist;
 mod own;
+mod staff;
 mod views;
 
 use axum::extract::State;
 use bursar_commands::cards::{self, NewCard};
 use bursar_domain::Event;
 use bursar_domain::cards::{CardError, CardEvent, CardExpiry, CardLimits, CardNumber, CardStatus, CardType};
-use bursar_domain::kernel::CardId;
+use bursar_domain::kernel::{CardId, UserId};
 use bursar_domain::reference::CardRange;
 use bursar_projections::cards::{CardSort, of_owner, owned};
 use bursar_projections::{Page, Sort};
@@ -18,7 +19,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::auth::{Allowed, ReadAccount, WriteTransactions};
+use crate::auth::{Allowed, Caller, ReadAccount, WriteTransactions};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
 use crate::problem::Problem;
@@ -36,6 +37,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(hotlist::hotlist_card))
         .routes(routes!(own::request_card))
         .routes(routes!(own::activate_card))
+        .routes(routes!(staff::list_customer_cards))
 }
 
 /// The read model behind these pages.
@@ -86,10 +88,21 @@ async fn list_cards(
     wants: Conditions,
     Queried(query): Queried<ListCards>,
 ) -> Result<Answer<CardList>, Problem> {
-    app.fresh(&caller, &wants, &[MODEL]).await?;
+    listed(&app, &caller, &wants, caller.user(), query).await
+}
+
+/// The cards that `holder` has.
+async fn listed(
+    app: &App,
+    caller: &Caller,
+    wants: &Conditions,
+    holder: UserId,
+    query: ListCards,
+) -> Result<Answer<CardList>, Problem> {
+    app.fresh(caller, wants, &[MODEL]).await?;
     let now = app.journal.sources().clock.now();
     let status = query.status.map(|OneOf(status)| status);
-    let found = of_owner(&app.pool, caller.user(), status, now, query.sort, query.page).await?;
+    let found = of_owner(&app.pool, holder, status, now, query.sort, query.page).await?;
     Ok(Answer::ok(CardList {
         pagination: Pagination::of(query.page, found.total),
         cards: found.items.iter().map(|row| CardItem::of(row, now)).collect(),

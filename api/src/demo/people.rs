@@ -42,6 +42,7 @@ pub(super) const PEOPLE: [Somebody; 6] = [
             Permission::LoanApprove,
             Permission::DisputeResolve,
             Permission::ProductAdmin,
+            Permission::AuditRead,
             Permission::OpsRebuild,
             Permission::PiiErase,
             Permission::StaffAdmin,

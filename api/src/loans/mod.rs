@@ -63,6 +63,22 @@ query! {
     }
 }
 
+query! {
+    /// Which loans are listed, and how.
+    ListAllLoans {
+        /// Only of this customer.
+        owner: Option<UserId> = "userId",
+        /// Only in this state.
+        status: Option<OneOf<LoanStatus>> = "status",
+        /// Only on this product.
+        product_id: Option<Text<40>> = "productId",
+        /// The order; newest first when absent.
+        sort: Sort<LoanSort> = "sort",
+        /// Which part.
+        page: Page = "page",
+    }
+}
+
 request! {
     /// Why an application is taken back.
     LoanWithdrawal {
@@ -82,7 +98,9 @@ async fn list_loans(
     wants: Conditions,
     Queried(query): Queried<ListLoans>,
 ) -> Result<Answer<LoanList>, Problem> {
-    listed(&app, &caller, &wants, Some(caller.user()), query).await
+    let ListLoans { status, product_id, sort, page } = query;
+    let query = ListAllLoans { owner: Some(caller.user()), status, product_id, sort, page };
+    listed(&app, &caller, &wants, query).await
 }
 
 /// Reads a loan of the caller: the application, what is missing, what is owed.
@@ -136,12 +154,11 @@ async fn listed(
     app: &App,
     caller: &Caller,
     wants: &Conditions,
-    owner: Option<UserId>,
-    query: ListLoans,
+    query: ListAllLoans,
 ) -> Result<Answer<LoanList>, Problem> {
     app.fresh(caller, wants, &[MODEL]).await?;
     let status = query.status.map(|OneOf(status)| status);
-    let filter = LoanFilter { owner, status, product_id: query.product_id.map(String::from) };
+    let filter = LoanFilter { owner: query.owner, status, product_id: query.product_id.map(String::from) };
     let found = filtered(&app.pool, &filter, query.sort, query.page).await?;
     let now = app.journal.sources().clock.now();
     Ok(Answer::ok(LoanList {

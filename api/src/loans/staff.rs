@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::views::{LoanDetails, LoanList, LoanMoved};
-use super::{ListLoans, listed, moved, one};
+use super::{ListAllLoans, listed, moved, one};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, LoanApprove, LoanDisburse, LoanReview};
@@ -87,16 +87,16 @@ pub struct LoanItemChecked {
 
 /// Staff: lists loans of everybody.
 #[utoipa::path(
-    get, path = "/v1/staff/loans", tag = "Staff", params(ListLoans, ReadHeaders),
+    get, path = "/v1/staff/loans", tag = "Staff", params(ListAllLoans, ReadHeaders),
     responses((status = 200, description = "The loans.", body = LoanList), ReadProblems)
 )]
 async fn list_loans_as_staff(
     State(app): State<App>,
     caller: Allowed<LoanReview>,
     wants: Conditions,
-    Queried(query): Queried<ListLoans>,
+    Queried(query): Queried<ListAllLoans>,
 ) -> Result<Answer<LoanList>, Problem> {
-    listed(&app, &caller, &wants, None, query).await
+    listed(&app, &caller, &wants, query).await
 }
 
 /// Staff: reads a loan of anybody's.

@@ -33,7 +33,7 @@ pub use fields::{Edit, Faults, Field, Fields, Strict, fault};
 pub use names::{BillerId, BillingRef, CountryCode, DeviceName, ModelName, ProductId, StateCode};
 pub use path::{InPath, PathId};
 pub use people::{FileContent, Language, TimeZoneName};
-pub use query::{Param, Params, Queried, Query, Search};
+pub use query::{Param, Params, Queried, Query, Search, Tail};
 pub use range::{DateRange, day_after, midnight};
 pub use values::{
     Code, Color, DayNumber, Email, Ignored, LogPosition, Minor, Nothing, OneOf, Pem, Phone, Secret, Text,

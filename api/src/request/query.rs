@@ -20,6 +20,9 @@ use crate::problem::Problem;
 
 /// Largest page; a larger one is made this large.
 const LARGEST_PAGE: u32 = 100;
+/// Items of a keyset list at once, when nobody says, and at most.
+const USUAL_TAIL: i64 = 100;
+const LONGEST_TAIL: i64 = 1000;
 /// Longest text to look for, in characters.
 const LONGEST_SEARCH: usize = 100;
 
@@ -208,6 +211,35 @@ impl Param for Page {
         vec![
             parameter("page", "From 1 (the default).", schema::whole(1, None)),
             parameter("size", "Items a page, 20 when absent; more than 100 is 100.", schema::whole(1, None)),
+        ]
+    }
+}
+
+/// Where to go on in what only grows, and how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tail {
+    /// What comes after this position; 0 is the beginning.
+    pub after: i64,
+    /// At most so many items.
+    pub limit: i64,
+}
+
+/// `after` and `limit`: 0 and 100 when absent, at most 1000 at once.
+impl Param for Tail {
+    fn take(params: &mut Params, _: &str) -> Self {
+        let after = params.whole("after", 0).unwrap_or(0);
+        let limit = params.whole("limit", 1).unwrap_or(USUAL_TAIL).min(LONGEST_TAIL);
+        Self { after, limit }
+    }
+
+    fn document(_: &str, _: &str) -> Vec<Parameter> {
+        vec![
+            parameter("after", "The position to go on after; 0 when absent.", schema::whole(0, None)),
+            parameter(
+                "limit",
+                "Items at once, 100 when absent; more than 1000 is 1000.",
+                schema::whole(1, None),
+            ),
         ]
     }
 }

@@ -7,6 +7,7 @@ mod receipt;
 mod recurring;
 mod recurring_views;
 mod reversal;
+mod staff;
 mod views;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -20,6 +21,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(read::list_transactions))
         .routes(routes!(read::read_transaction))
         .routes(routes!(receipt::read_receipt))
+        .routes(routes!(staff::find_transactions))
+        .routes(routes!(staff::read_transaction_as_staff))
         .merge(dispute::routes())
         .merge(recurring::routes())
         .routes(routes!(reversal::reverse_transaction))

@@ -6,8 +6,10 @@ mod fields;
 mod identity;
 mod onboarding;
 mod profile;
+mod staff;
 mod views;
 
+pub(crate) use staff::known;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -18,7 +20,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(onboarding::register_user))
         .routes(routes!(onboarding::find_holder, onboarding::onboard_holder))
-        .routes(routes!(onboarding::register_customer))
+        .routes(routes!(staff::find_customers, onboarding::register_customer))
         .routes(routes!(onboarding::read_customer))
         .routes(routes!(onboarding::open_customer_account))
         .routes(routes!(identity::look_up_identity))

@@ -5,7 +5,7 @@ use bursar_commands::Committed;
 use bursar_commands::accounts::{self, NewAccount};
 use bursar_commands::users::{self, Holder};
 use bursar_domain::kernel::UserId;
-use bursar_domain::users::{Preferences, ProfileUpdate, User, UserEvent};
+use bursar_domain::users::{Preferences, ProfileUpdate, UserEvent};
 use bursar_domain::{AccountNumber, Currency, Event};
 use bursar_projections::users::find;
 use jiff::Timestamp;
@@ -13,6 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::fields::{HolderFields, NewUser, address};
+use super::staff::known;
 use super::views::{ProfileView, RegisteredUser};
 use crate::accounts::{OpenedAccount, opened};
 use crate::answer::Answer;
@@ -120,11 +121,7 @@ pub(super) async fn open_customer_account(
     write: Write<AccountOps, CustomerAccount>,
 ) -> Result<Answer<OpenedAccount>, Problem> {
     let Write { body, context, .. } = write;
-    let id = id.get()?;
-    let (user, _) = app.journal.load::<User>(&id.to_string()).await?;
-    if user.person().is_none() {
-        return Err(Problem::not_found("user"));
-    }
+    let id = known(&app, id.get()?).await?;
     let request = NewAccount {
         name: body.account_name.map(String::from),
         product_id: body.product_id.into(),

@@ -41,6 +41,7 @@ pub(crate) mod read;
 mod sealing;
 mod sequencer;
 mod settings;
+mod shown;
 mod store;
 mod unit;
 
@@ -59,6 +60,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 pub use event_store::Loaded;
 pub use lookup::Holding;
 pub use settings::{recall, remember, remember_first};
+pub use shown::{Shown, shown};
 pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
 
 use crate::vault::{PersonalBytes, Vault};

@@ -27,6 +27,7 @@ use crate::journal::StoreError;
 use crate::keys::due_key;
 use crate::{CommandError, Context, Journal};
 use store::Claimed;
+pub use store::Planned;
 
 /// How often the schedule is looked at: one index scan.
 const POLL: Duration = Duration::from_millis(200);
@@ -69,6 +70,19 @@ pub trait Task: Send + Sync {
 
     /// Does one piece of it.
     fn run<'a>(&'a self, work: &'a Work) -> BoxFuture<'a, Result<Done, CommandError>>;
+}
+
+/// One page of the work that is due or will be, soonest first, and how much there is: of one task, or of all.
+///
+/// # Errors
+/// When the schedule cannot be read.
+pub async fn planned(
+    journal: &Journal,
+    task: Option<&str>,
+    offset: i64,
+    limit: i64,
+) -> Result<(Vec<Planned>, i64), StoreError> {
+    store::planned(journal.pool(), task, offset, limit).await
 }
 
 /// Orders work that no event orders: chores that are done again and again. Nothing happens when it is ordered already.

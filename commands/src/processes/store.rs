@@ -15,6 +15,52 @@ pub(super) struct Claimed {
     pub(super) attempts: u32,
 }
 
+/// A row as whoever looks after the bank sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the columns of journal.schedule, documented there")]
+pub struct Planned {
+    pub task: String,
+    pub subject: String,
+    pub due_at: Timestamp,
+    pub attempts: u32,
+    pub leased_until: Option<Timestamp>,
+    pub last_error: Option<String>,
+}
+
+/// One page of the rows of `task`, or of all, soonest first; and how many there are.
+pub(super) async fn planned(
+    pool: &PgPool,
+    task: Option<&str>,
+    offset: i64,
+    limit: i64,
+) -> Result<(Vec<Planned>, i64), StoreError> {
+    let total = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "count!" FROM schedule WHERE $1::text IS NULL OR task = $1"#,
+        task
+    );
+    let total = total.fetch_one(pool).await?;
+    let rows = sqlx::query!(
+        r#"SELECT task, subject, due_at AS "due_at: jiff_sqlx::Timestamp", attempts,
+                  leased_until AS "leased_until: jiff_sqlx::Timestamp", last_error
+             FROM schedule WHERE $1::text IS NULL OR task = $1
+            ORDER BY due_at, task, subject OFFSET $2 LIMIT $3"#,
+        task,
+        offset,
+        limit,
+    )
+    .fetch_all(pool)
+    .await?;
+    let planned = rows.into_iter().map(|row| Planned {
+        task: row.task,
+        subject: row.subject,
+        due_at: row.due_at.to_jiff(),
+        attempts: u32::try_from(row.attempts).unwrap_or(u32::MAX),
+        leased_until: row.leased_until.map(|at| at.to_jiff()),
+        last_error: row.last_error,
+    });
+    Ok((planned.collect(), total))
+}
+
 /// Claims up to `most` rows of `tasks` that are due, oldest first, and counts the try.
 pub(super) async fn claim(
     pool: &PgPool,

@@ -354,6 +354,12 @@ fn key_ids(payload: &str) -> impl Iterator<Item = UserId> {
     sealed.filter_map(|rest| rest.strip_prefix(SEALED)?.split('.').next()?.parse().ok())
 }
 
+/// Whose key sealed this text, when it is a part that was sealed.
+#[must_use]
+pub fn sealed_for(text: &str) -> Option<UserId> {
+    text.strip_prefix(SEALED)?.split_once('.')?.0.parse().ok()
+}
+
 /// A serde error without the text it quotes, which may be somebody's name.
 fn classify(error: &serde_json::Error) -> String {
     format!("{:?} error at line {} column {}", error.classify(), error.line(), error.column())

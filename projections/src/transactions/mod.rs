@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
 use sqlx::PgConnection;
 
-pub use query::{Transaction, TransactionFilter, TransactionSort, find, find_bill, of_owner};
+pub use query::{Transaction, TransactionFilter, TransactionSort, find, find_bill, of_owner, search};
 
 use crate::copy::CopyRows;
 use crate::read_model::{FoldError, ReadModel, Table};

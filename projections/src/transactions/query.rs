@@ -160,17 +160,39 @@ pub(super) fn listed<'a>(
     list
 }
 
-/// The transaction, if it debits or credits an account of `owner`'s.
+/// The transaction, if it debits or credits an account of `owner`'s; whosever it is, when no owner is given.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub async fn find(pool: &PgPool, owner: UserId, id: TransactionId) -> sqlx::Result<Option<Transaction>> {
+pub async fn find(
+    pool: &PgPool,
+    owner: Option<UserId>,
+    id: TransactionId,
+) -> sqlx::Result<Option<Transaction>> {
     let sql = "SELECT to_jsonb(t), (SELECT max(e.sequence) FROM events e
                                      WHERE e.aggregate_type = 'payment' AND e.aggregate_id = t.transaction_id)
-               FROM transactions t WHERE transaction_id = $1 AND (payer = $2 OR payee = $2)";
+               FROM transactions t WHERE transaction_id = $1 AND ($2::text IS NULL OR payer = $2 OR payee = $2)";
     let row = sqlx::query_as::<_, (Json<Transaction>, Option<i64>)>(sql);
-    let row = row.bind(id.to_string()).bind(owner.to_string()).fetch_optional(pool).await?;
+    let row =
+        row.bind(id.to_string()).bind(owner.map(|owner| owner.to_string())).fetch_optional(pool).await?;
     Ok(row.map(|(Json(row), version)| Transaction { version: version.unwrap_or(0), ..row }))
+}
+
+/// One page of everybody's transactions, newest first: those with this reference, or with this id.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn search(pool: &PgPool, q: &str, page: Page) -> sqlx::Result<Paged<Transaction>> {
+    let column = if q.parse::<TransactionId>().is_ok() { "transaction_id" } else { "reference" };
+    let count = format!("SELECT count(*) FROM transactions WHERE {column} = $1");
+    let total = sqlx::query_scalar(&count).bind(q).fetch_one(pool).await?;
+    let list = format!(
+        "SELECT to_jsonb(t) FROM transactions t WHERE {column} = $1
+          ORDER BY recorded_at DESC, position DESC LIMIT $2 OFFSET $3"
+    );
+    let items = sqlx::query_scalar::<_, Json<Transaction>>(&list);
+    let items = items.bind(q).bind(page.limit()).bind(page.offset()).fetch_all(pool).await?;
+    Ok(Paged { items: items.into_iter().map(|Json(row)| row).collect(), total })
 }
 
 /// The bill that `payer` paid under this transaction id or reference; the newest of several.

@@ -86,7 +86,7 @@ async fn a_payment_is_listed_for_both_sides_and_for_nobody_else() {
     assert!(all(&scratch, 3, &everything()).await.is_empty());
     let id = paid_id.parse().unwrap();
     for (who, sees) in [(1, true), (2, true), (3, false)] {
-        assert_eq!(find(&scratch.pool, user(who), id).await.unwrap().is_some(), sees, "{who}");
+        assert_eq!(find(&scratch.pool, Some(user(who)), id).await.unwrap().is_some(), sees, "{who}");
     }
     scratch.drop().await;
 }
@@ -122,7 +122,7 @@ async fn a_dispute_is_told_to_the_payer_and_not_to_the_payee() {
 
     assert!(followed(&scratch, &[&[ended]]).await);
     assert_eq!(counts(TransactionStatus::Disputed).await, (0, 0));
-    let row = find(&scratch.pool, user(1), id.parse().unwrap()).await.unwrap().unwrap();
+    let row = find(&scratch.pool, Some(user(1)), id.parse().unwrap()).await.unwrap().unwrap();
     assert_eq!((row.refunded, row.dispute_id), (Amount::try_from(50).unwrap().minor(), None));
     assert!(followed(&scratch, &[&[reversed]]).await);
     assert_eq!(counts(TransactionStatus::Reversed).await, (1, 1));

@@ -6,6 +6,7 @@
 pub mod closing;
 pub mod communities;
 pub mod compliance;
+mod desk;
 mod devices;
 mod factors;
 pub mod lending;

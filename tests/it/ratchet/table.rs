@@ -41,6 +41,7 @@ pub fn rows() -> Vec<Row> {
         compliance::rows(),
         lending::rows(),
         closing::rows(),
+        super::desk::rows(),
         offers::rows(),
     ]
     .into_iter()
