@@ -200,7 +200,7 @@ impl IntoResponse for FileAnswer {
 }
 
 /// Writes the entity tag of a representation, and tells whether the client has it already.
-fn known(headers: &mut HeaderMap, tag: &str, none_match: Option<&str>) -> bool {
+pub(crate) fn known(headers: &mut HeaderMap, tag: &str, none_match: Option<&str>) -> bool {
     if let Ok(tag) = HeaderValue::from_str(tag) {
         headers.insert(ETAG, tag);
     }

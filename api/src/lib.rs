@@ -34,6 +34,7 @@ pub mod closures;
 pub mod communities;
 pub mod compliance;
 pub mod config;
+mod console;
 pub mod database;
 pub mod datasets;
 pub mod demo;

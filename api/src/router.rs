@@ -11,7 +11,10 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance, datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags, transactions, users,
+    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities,
+    compliance, console, datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations,
+    passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags,
+    transactions, users,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -27,6 +30,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(closures::routes())
         .merge(communities::routes())
         .merge(compliance::routes())
+        .merge(console::routes())
         .merge(banks::routes())
         .merge(billers::routes())
         .merge(datasets::routes())

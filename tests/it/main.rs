@@ -49,6 +49,7 @@ mod closures;
 mod command_line;
 mod communities;
 mod compliance;
+mod console;
 mod controls;
 mod costs;
 mod datasets;

@@ -30,7 +30,9 @@ use bursar_domain::Position;
 
 pub use accept::{Accept, Representation};
 pub use fields::{Edit, Faults, Field, Fields, Strict, fault};
-pub use names::{BillerId, BillingRef, CountryCode, DeviceName, ModelName, ProductId, StateCode};
+pub use names::{
+    BillerId, BillingRef, ConsoleFile, CountryCode, DeviceName, ModelName, ProductId, StateCode,
+};
 pub use path::{InPath, PathId};
 pub use people::{FileContent, Language, TimeZoneName};
 pub use query::{Param, Params, Queried, Query, Search, Tail};

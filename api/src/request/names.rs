@@ -203,4 +203,6 @@ codes! {
     CountryCode: "country",
     /// ISO 3166-2.
     StateCode: "state",
+    /// The name of a file of the console.
+    ConsoleFile: "file",
 }

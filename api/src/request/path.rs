@@ -15,7 +15,9 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 
 use super::fields::Field;
-use super::names::{BillerId, BillingRef, CountryCode, DeviceName, ModelName, ProductId, StateCode};
+use super::names::{
+    BillerId, BillingRef, ConsoleFile, CountryCode, DeviceName, ModelName, ProductId, StateCode,
+};
 use super::schema;
 use super::values::LogPosition;
 use crate::app::App;
@@ -86,6 +88,7 @@ segments! {
     CardId: "cardId" = "card",
     ClosureId: "applicationId" = "application",
     CollateralId: "collateralId" = "collateral",
+    ConsoleFile: "file" = "file",
     CountryCode: "countryCode" = "country",
     DeviceName: "deviceId" = "device",
     DisputeId: "disputeId" = "dispute",

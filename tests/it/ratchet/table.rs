@@ -55,6 +55,8 @@ fn operations() -> Vec<Row> {
         get("/readyz", Access::Public, Names::Nothing),
         get("/metrics", Access::Public, Names::Nothing),
         get("/.well-known/jwks.json", Access::Public, Names::Nothing),
+        get("/console", Access::Public, Names::Nothing),
+        Row { own: |_| "app.js", ..get("/console/{file}", Access::Public, Names::Nothing) },
         get("/v1/sandbox/messages", Access::Public, Names::Nothing),
         // Moves the clock, which is not in the log: nothing could answer a repeat.
         Row {

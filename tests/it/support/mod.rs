@@ -1,5 +1,6 @@
 //! A bank for one test: the real server on a real Postgres, with the demo's people in it.
 
+pub mod browser;
 pub mod chance;
 pub mod client;
 pub mod devices;
