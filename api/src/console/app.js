@@ -126,6 +126,8 @@ async function route() {
     if (here) entry.setAttribute("aria-current", "page");
     else entry.removeAttribute("aria-current");
   }
+  const field = document.getElementById("q");
+  if (name !== "search" && document.activeElement !== field) field.value = "";
   let alive = true;
   const stops = [];
   leave = () => {

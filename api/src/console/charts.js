@@ -2,7 +2,8 @@
 
 import { h, s } from "./dom.js";
 
-const WIDTH = 720;
+/** About as many units as the chart has pixels, so that words in it are as large as others. */
+const width = () => (window.innerWidth < 760 ? 360 : 1010);
 
 function scale(values, ticks) {
   let low = Math.min(...values, 0);
@@ -19,8 +20,9 @@ function scale(values, ticks) {
 }
 
 /** A line chart. `points` are {label, value}; `read` writes a value. Where the exact values matter they are in `text`. */
-export function lineChart({ title, points, read, stepped = false, height = 200 }) {
+export function lineChart({ title, points, read, stepped = false, height = 210 }) {
   if (points.length < 2) return h("p", { class: "none" }, "Not enough days for a chart yet.");
+  const WIDTH = width();
   const edge = { left: 84, right: 12, top: 10, bottom: 24 };
   const values = points.map((point) => point.value);
   const { low, high, lines } = scale(values, 4);

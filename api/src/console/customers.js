@@ -1,11 +1,12 @@
 // Finding people and payments; and a person with everything they have.
 
-import { get } from "./api.js";
+import { get, may } from "./api.js";
 import { badge, facts, h, link, pager, section, table } from "./dom.js";
 import { day, minute, money, short, time, words } from "./format.js";
 
-/** A part of the page that may be refused without the rest. */
-export async function part(view, title, load) {
+/** A part of the page that may be refused without the rest; not asked for without the permission it `needs`. */
+export async function part(view, title, load, needs) {
+  if (needs && !may(needs)) return section(title, h("p", { class: "none" }, `You need the permission ${needs} to see this.`));
   try {
     return section(title, await load());
   } catch (error) {
@@ -90,8 +91,8 @@ export async function customerPage(view) {
   const path = `/v1/staff/customers/${view.id}`;
   const parts = await Promise.all([
     part(view, "Accounts", async () => accounts(await get(`${path}/accounts?size=100`))),
-    part(view, "Loans", async () => loans(await get(`/v1/staff/loans?userId=${view.id}&size=100`))),
-    part(view, "Cards", async () => cards(await get(`${path}/cards?size=100`))),
+    part(view, "Loans", async () => loans(await get(`/v1/staff/loans?userId=${view.id}&size=100`)), "LOAN_REVIEW"),
+    part(view, "Cards", async () => cards(await get(`${path}/cards?size=100`)), "CARD_OPS"),
   ]);
   const address = [who.address.street, who.address.city, who.address.state, who.address.postalCode, who.address.country];
   view.show(

@@ -44,13 +44,17 @@ export function facts(pairs) {
     h("div", null, h("dt", null, term), h("dd", null, value))));
 }
 
-/** A table. A column is {head, cell, num}; the link of a row is what j and k go to. */
+/** Numbers stand at the right; what is minor is left out on a phone. */
+function looks(column) {
+  return [column.num && "num", column.minor && "minor"].filter(Boolean).join(" ") || null;
+}
+
+/** A table. A column is {head, cell, num, minor}; the link of a row is what j and k go to. */
 export function table(label, columns, rows, none) {
   if (!rows.length) return h("p", { class: "none" }, none);
-  const head = columns.map((column) => h("th", { scope: "col", class: column.num && "num" }, column.head));
+  const head = columns.map((column) => h("th", { scope: "col", class: looks(column) }, column.head));
   const body = rows.map((row) => h("tr", null, columns.map((column) =>
-    h("td", { class: [column.num && "num", column.minor && "minor"].filter(Boolean).join(" ") || null, "data-head": column.head },
-      column.cell(row)))));
+    h("td", { class: looks(column) }, column.cell(row)))));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
     h("table", null, h("caption", { class: "unseen" }, label), h("thead", null, h("tr", null, head)), h("tbody", null, body)));
 }
@@ -76,7 +80,7 @@ export function pager(pagination, go) {
 export function badge(text) {
   const tone = {
     ACTIVE: "good", SUCCESS: "good", SETTLED: "good", VERIFIED: "good", READY: "good", DISBURSED: "good", SEALED: "good", FOLLOWING: "good",
-    PENDING: "wait", UNDER_REVIEW: "wait", APPROVED: "wait", DORMANT: "wait", DISPUTED: "wait", OPEN: "wait", RUNNING: "wait", BEHIND: "wait",
+    PENDING: "wait", UNDER_REVIEW: "wait", APPROVED: "wait", DORMANT: "wait", DISPUTED: "wait", NOT_SEALED: "wait", RUNNING: "wait", BEHIND: "wait",
     FROZEN: "bad", CLOSED: "dull", REJECTED: "bad", RETURNED: "bad", BLOCKED: "bad", PARKED: "bad", FAILED: "bad", NOT_READY: "bad",
     DEFAULTED: "bad", OVERDUE: "bad", ERASED: "dull", REVERSED: "dull", EXPIRED: "dull",
   }[text] ?? "dull";

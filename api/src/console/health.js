@@ -40,15 +40,15 @@ function quantile(now, before, name, share) {
   return found && found[0] !== Infinity ? found[0] : order.at(-2)?.[0] ?? 0;
 }
 
-const millis = (seconds) => seconds ? `\u2264 ${Number((seconds * 1000).toFixed(1))} ms` : "\u2013";
+const millis = (seconds) => seconds ? `${Number((seconds * 1000).toFixed(1))} ms` : "\u2013";
 const each = (value) => value >= 10 ? count(Math.round(value)) : String(Number(value.toFixed(1)));
 
 /** What is drawn: words, how it is read off two looks `seconds` apart, and how it is written. */
 const CHARTS = [
   ["Requests a second", (now, before, seconds) => (sum(now, "bursar_http_request_seconds_count") - sum(before, "bursar_http_request_seconds_count")) / seconds, each],
-  ["Slowest of 100 requests", (now, before) => quantile(now, before, "bursar_http_request_seconds", 0.99), millis],
+  ["99 of 100 requests within", (now, before) => quantile(now, before, "bursar_http_request_seconds", 0.99), millis],
   ["Events a second", (now, before, seconds) => (sum(now, "bursar_journal_events_total") - sum(before, "bursar_journal_events_total")) / seconds, each],
-  ["Slowest of 100 commits", (now, before) => quantile(now, before, "bursar_journal_commit_seconds", 0.99), millis],
+  ["99 of 100 commits within", (now, before) => quantile(now, before, "bursar_journal_commit_seconds", 0.99), millis],
   ["Refusals and failures a second", (now, before, seconds) => (sum(now, "bursar_problems_total") - sum(before, "bursar_problems_total")) / seconds, each],
   ["Server errors a second", (now, before, seconds) => (sum(now, "bursar_http_request_seconds_count", 'status="5') - sum(before, "bursar_http_request_seconds_count", 'status="5')) / seconds, each],
   ["Events that read models are behind", (now) => most(now, "bursar_projection_lag_events"), each],

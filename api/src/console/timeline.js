@@ -40,7 +40,7 @@ export function list(found, named) {
         h("time", { datetime: event.recordedAt }, time(event.recordedAt)),
         h("strong", null, event.eventType),
         !named && h("span", { class: "id" }, short(event.aggregateId)),
-        badge(event.sealed ? "SEALED" : "OPEN")),
+        badge(event.sealed ? "SEALED" : "NOT_SEALED")),
       h("div", { class: "event" },
         h("p", { class: "by" }, "By ", actor(event.actor), event.correlationId && [" on ", h("span", { class: "id" }, event.correlationId)],
           !named && [" about ", link(place(event.aggregateId), event.aggregateId)],
@@ -95,9 +95,9 @@ export async function logPage(view) {
       h("div", null, h("span", null, "Last checkpoint"), h("strong", { id: "checkpoint" }, sealed ? count(sealed) : "none"), head.checkpoint && h("small", null, time(head.checkpoint.sealedAt))),
       h("div", null, h("span", null, "Not sealed yet"), h("strong", null, count(head.position - sealed)))),
     head.checkpoint && h("details", { class: "note" }, h("summary", null, "The signed note"), h("pre", { tabindex: "0" }, head.checkpoint.note)),
-    section("Events", jump, list(found.events, false),
+    section("Events, newest first", jump, list([...found.events].reverse(), false),
       h("nav", { class: "pager", "aria-label": "Pages" },
-        h("button", { type: "button", disabled: from === 0, onclick: () => { location.hash = `#/log?after=${Math.max(from - size, 0)}`; } }, "Earlier"),
-        h("span", null, found.events.length ? `${count(from + 1)} to ${count(found.events.at(-1).position)}` : ""),
-        h("button", { type: "button", disabled: !found.nextAfter, onclick: () => { location.hash = `#/log?after=${found.nextAfter}`; } }, "Later"))));
+        h("button", { type: "button", disabled: !found.nextAfter, onclick: () => { location.hash = `#/log?after=${found.nextAfter}`; } }, "Newer"),
+        h("span", null, found.events.length ? `${count(found.events.at(-1).position)} to ${count(from + 1)}` : ""),
+        h("button", { type: "button", disabled: from === 0, onclick: () => { location.hash = `#/log?after=${Math.max(from - size, 0)}`; } }, "Older"))));
 }

@@ -1,6 +1,6 @@
 // A payment, from both sides, and what the log says of it.
 
-import { get, may } from "./api.js";
+import { get } from "./api.js";
 import { badge, facts, h, link, section } from "./dom.js";
 import { count, money, short, time, words } from "./format.js";
 import { part } from "./customers.js";
@@ -17,7 +17,7 @@ export async function transactionPage(view) {
   const paid = await get(`/v1/staff/transactions/${view.id}`);
   view.title(paid.transactionId);
   const other = (id) => id && link(`#/transactions/${id}`, short(id));
-  const timeline = may("AUDIT_READ") && await part(view, "Timeline", () => events(view, view.id));
+  const timeline = await part(view, "Timeline", () => events(view, view.id), "AUDIT_READ");
   view.show(
     h("div", { class: "head" }, h("h1", null, words(paid.type)), badge(paid.status),
       h("span", { class: "sum" }, money(paid.amount, paid.currency))),
