@@ -233,7 +233,20 @@ async fn whoever_runs_the_bank_sees_what_is_due_how_far_it_is_and_how_it_does() 
     at(&mut browser, "#/projections").await;
     browser.sees("statement_entries").await;
     browser.sees("following").await;
+    // A row that was edited by hand is found and repaired, and the bar is at its end.
+    let edit = "UPDATE products SET minimum_balance = minimum_balance + 1 WHERE product_id = 'SAV-001'";
+    sqlx::query(edit).execute(&bank.pool).await.unwrap();
+    let bar = "document.querySelector('[role=progressbar][aria-label=\"Check of products\"]')?.getAttribute('aria-valuenow') === '100'";
+    browser.click("[aria-label='Verify products']").await;
+    browser.sees("1 different").await;
+    browser.until(bar).await;
+    browser.press("Which rows").await;
+    browser.sees("minimum_balance").await;
+    browser.click("[aria-label='Rebuild products']").await;
+    browser.sees("The tables were replaced").await;
     pictured(&mut browser, "projections").await;
+    browser.click("[aria-label='Verify products']").await;
+    browser.sees("The tables are what the log says").await;
     browser.close().await;
     bank.close().await;
 }

@@ -79,9 +79,9 @@ export function pager(pagination, go) {
 /** What a state is, in words and a colour. */
 export function badge(text) {
   const tone = {
-    ACTIVE: "good", SUCCESS: "good", SETTLED: "good", VERIFIED: "good", READY: "good", DISBURSED: "good", SEALED: "good", FOLLOWING: "good",
+    ACTIVE: "good", SUCCESS: "good", SETTLED: "good", VERIFIED: "good", READY: "good", DISBURSED: "good", SEALED: "good", FOLLOWING: "good", SWAPPED: "good", EQUAL: "good",
     PENDING: "wait", UNDER_REVIEW: "wait", APPROVED: "wait", DORMANT: "wait", DISPUTED: "wait", NOT_SEALED: "wait", RUNNING: "wait", BEHIND: "wait",
-    FROZEN: "bad", CLOSED: "dull", REJECTED: "bad", RETURNED: "bad", BLOCKED: "bad", PARKED: "bad", FAILED: "bad", NOT_READY: "bad",
+    FROZEN: "bad", CLOSED: "dull", REJECTED: "bad", RETURNED: "bad", BLOCKED: "bad", PARKED: "bad", FAILED: "bad", DIFFERENT: "bad", INTERRUPTED: "wait", NOT_READY: "bad",
     DEFAULTED: "bad", OVERDUE: "bad", ERASED: "dull", REVERSED: "dull", EXPIRED: "dull",
   }[text] ?? "dull";
   return h("span", { class: `badge ${tone}` }, String(text).toLowerCase().replaceAll("_", " "));

@@ -5,97 +5,112 @@ import { bar } from "./charts.js";
 import { badge, h, show, table } from "./dom.js";
 import { count, time } from "./format.js";
 
-const WATCH = 1000;
+const WATCH = 500;
 
-function state(model) {
-  return model.parked ? "PARKED" : model.lag > 0 ? "BEHIND" : "FOLLOWING";
+/** What came of a rebuild, in words. */
+const ENDS = {
+  INTERRUPTED: "The server that carried it out is gone: order it again and it goes on there.",
+  SWAPPED: "The tables were replaced.",
+  EQUAL: "The tables are what the log says.",
+  DIFFERENT: "The tables are not what the log says. A rebuild repairs them.",
+  FAILED: "It failed; the tables are as they were.",
+};
+
+function differences(now) {
+  return now.differences.length > 0 && h("details", null, h("summary", null, "Which rows"),
+    h("ol", { class: "tree" }, now.differences.map((row) => h("li", null, h("span", { class: "id" }, `${row.table} ${JSON.stringify(row.key)}`),
+      ` ${row.kind.toLowerCase()} from event ${count(row.firstPosition)} on`, row.columns.length > 0 && `: ${row.columns.join(", ")}`))));
 }
 
 /** One rebuild, watched while it runs. */
 function rebuild(view, name) {
   const frame = h("div", { class: "rebuild", role: "status" });
-  let started = false;
   const path = `/v1/staff/ops/projections/${encodeURIComponent(name)}/rebuild`;
+  let watching = false;
   const report = (now) => {
-    const running = !now.finishedAt;
-    const share = now.target ? now.position / now.target : running ? 0 : 1;
+    const running = now.state === "RUNNING";
+    const share = running && now.target ? now.position / now.target : running ? 0 : 1;
     show(frame,
-      h("div", { class: "line" }, badge(now.state), now.verify ? "checking" : "rebuilding", h("span", { class: "count" },
-        `${count(now.position)} of ${count(now.target)} events`, now.eventsPerSecond ? `, ${count(Math.round(now.eventsPerSecond))} a second` : "")),
-      bar(`Rebuild of ${name}`, share),
-      !running && h("p", null, `Finished ${time(now.finishedAt)}. ${count(now.rowsCompared)} rows compared, `,
-        h("strong", { class: differing(now) ? "late" : null }, differing(now) ? `${count(differing(now))} different` : "none different"), "."));
+      h("div", { class: "line" }, badge(now.state), now.verify ? "Check" : "Rebuild",
+        h("span", { class: "count" }, `${count(now.position)} of ${count(now.target)} events`, now.eventsPerSecond > 0 && `, ${count(now.eventsPerSecond)} a second`)),
+      bar(`${now.verify ? "Check" : "Rebuild"} of ${name}`, share),
+      !running && h("p", { class: now.differing > 0 || now.state === "FAILED" ? "late" : "count" },
+        `${ENDS[now.state] ?? ""} ${count(now.rowsCompared)} rows compared, ${now.differing ? count(now.differing) : "none"} different. ${time(now.finishedAt)}`),
+      now.reason && h("p", { class: "late" }, now.reason),
+      differences(now));
     return running;
   };
-  const differing = (now) => Array.isArray(now.differences) ? now.differences.length : Number(now.differences ?? 0);
   const watch = async () => {
     if (!view.alive()) return;
+    watching = true;
     try {
-      if (report(await get(path))) setTimeout(watch, WATCH);
-      else started = false;
+      if (report(await get(path))) {
+        setTimeout(watch, WATCH);
+        return;
+      }
     } catch (error) {
-      started = false;
-      if (error.status !== 404) show(frame, view.refusal(error));
-    }
-  };
-  const begin = async (verify) => {
-    if (started) return;
-    started = true;
-    try {
-      await post(path, { verify });
-      await watch();
-    } catch (error) {
-      started = false;
       show(frame, view.refusal(error));
     }
+    watching = false;
+  };
+  const begin = async (verify) => {
+    if (watching) return;
+    try {
+      await post(path, { verify });
+    } catch (error) {
+      show(frame, view.refusal(error));
+      return;
+    }
+    await watch();
   };
   return { frame, begin, watch };
+}
+
+/** The read models as whoever looks may see them. */
+async function models(allowed) {
+  if (allowed) return (await get("/v1/staff/ops/projections")).projections;
+  const ready = await open("/readyz");
+  return ready.projections.map((model) => ({ ...model, state: model.parked ? "PARKED" : "FOLLOWING" }));
 }
 
 /** The read models. */
 export async function projectionsPage(view) {
   view.title("Projections");
-  const ready = await open("/readyz");
   const allowed = may("OPS_REBUILD");
-  const jobs = new Map(ready.projections.map((model) => [model.name, rebuild(view, model.name)]));
-  const lag = h("div");
-  const draw = (now) => show(lag,
-    h("div", { class: "figures" },
-      h("div", null, h("span", null, "The bank"), h("strong", null, badge(now.status))),
-      h("div", null, h("span", null, "Database"), h("strong", null, now.database ? "answers" : "does not answer")),
-      h("div", null, h("span", null, "Most behind"), h("strong", { id: "lag" }, `${count(Math.max(0, ...now.projections.map((model) => model.lag)))} events`))));
-  const cells = new Map();
-  const cell = (model) => {
-    const place = h("span");
-    cells.set(model.name, place);
-    return place;
-  };
-  const fill = (now) => {
-    for (const model of now.projections) {
-      const place = cells.get(model.name);
-      if (place) show(place, badge(state(model)), ` ${count(model.position)}`, model.lag > 0 && h("span", { class: "late" }, ` ${count(model.lag)} behind`));
+  const first = await models(allowed);
+  const jobs = new Map(first.map((model) => [model.name, rebuild(view, model.name)]));
+  const states = new Map(first.map((model) => [model.name, h("span")]));
+  const top = h("div", { class: "figures" });
+  const draw = (now) => {
+    show(top,
+      h("div", null, h("span", null, "Read models"), h("strong", null, count(now.length))),
+      h("div", null, h("span", null, "Most behind"), h("strong", { id: "lag" }, `${count(Math.max(0, ...now.map((model) => model.lag)))} events`)),
+      h("div", null, h("span", null, "Parked"), h("strong", null, count(now.filter((model) => model.state === "PARKED").length))));
+    for (const model of now) {
+      const place = states.get(model.name);
+      if (place) {
+        show(place, badge(model.state === "FOLLOWING" && model.lag > 0 ? "BEHIND" : model.state), " ", count(model.position), model.lag > 0 && h("span", { class: "late" }, ` ${count(model.lag)} behind`),
+          model.reason && h("span", { class: "sub" }, `Event ${count(model.poison)}: ${model.reason}`));
+      }
     }
   };
-  draw(ready);
-  view.show(h("h1", null, "Projections"), lag,
+  draw(first);
+  const actions = (model) => {
+    const job = jobs.get(model.name);
+    const act = (words, verify) => h("button", { type: "button", disabled: !allowed, "aria-label": `${words} ${model.name}`, onclick: () => job.begin(verify) }, words);
+    return [h("div", { class: "acts" }, act("Verify", true), act("Rebuild", false)), job.frame];
+  };
+  view.show(h("h1", null, "Projections"), top,
     !allowed && h("div", { class: "notice" }, h("strong", null, "Look, but do not touch"), h("p", null, "You need the permission OPS_REBUILD to rebuild. Whoever has STAFF_ADMIN can give it to you.")),
     table("Projections", [
       { head: "Read model", cell: (model) => h("span", { class: "id", tabindex: "0", "data-row": true }, model.name) },
-      { head: "Position", cell },
-      { head: "Rebuild", cell: (model) => {
-        const job = jobs.get(model.name);
-        return [h("div", { class: "acts" },
-          h("button", { type: "button", disabled: !allowed, "aria-label": `Verify ${model.name}`, onclick: () => job.begin(true) }, "Verify"),
-          h("button", { type: "button", disabled: !allowed, "aria-label": `Rebuild ${model.name}`, onclick: () => job.begin(false) }, "Rebuild")), job.frame];
-      } },
-    ], ready.projections, "The server is stopping."));
-  fill(ready);
-  if (allowed) for (const job of jobs.values()) job.watch();
-  view.every(WATCH * 2, async () => {
+      { head: "Position", cell: (model) => states.get(model.name) },
+      { head: "Rebuild", cell: actions },
+    ], first, "The server is stopping."));
+  for (const model of first) if (model.rebuild && model.rebuild !== "NONE") jobs.get(model.name).watch();
+  view.every(2000, async () => {
     try {
-      const now = await open("/readyz");
-      draw(now);
-      fill(now);
+      draw(await models(allowed));
     } catch { /* The next look tells. */ }
   });
 }
