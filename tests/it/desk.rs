@@ -13,14 +13,8 @@ use crate::support::{Bank, Client};
 
 /// The ids of the customers that are found.
 async fn found(client: &Client, q: &str) -> Vec<String> {
-    let answer = client.request(reqwest::Method::GET, &format!("/v1/staff/customers?q={q}")).send().await;
-    let ids = answer
-        .is(200)
-        .list_at("customers")
-        .iter()
-        .map(|c| c["userId"].as_str().unwrap().to_owned())
-        .collect();
-    ids
+    let answer = client.get(&format!("/v1/staff/customers?q={q}")).await.is(200);
+    answer.list_at("customers").iter().map(|who| who["userId"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]

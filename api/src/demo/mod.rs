@@ -99,7 +99,9 @@ async fn introduce(app: &App, address: SocketAddr, whereabouts: &str) -> Result<
     println!("bursar demo (sandbox: no real money, messages are not sent)");
     println!("  bank       http://{address}");
     println!("  documents  http://{address}/docs");
-    println!("  console    http://{address}/console  (approver@example.com decides, teller@example.com prepares)");
+    println!(
+        "  console    http://{address}/console  (approver@example.com decides, teller@example.com prepares)"
+    );
     println!("  data       {whereabouts}");
     println!();
     println!("people, all with the password {PASSWORD}");
