@@ -87,6 +87,10 @@ async fn a_customer_their_account_and_a_payment_are_found_and_read() {
     browser.keys(&["ArrowLeft"]).await;
     browser.until("document.querySelector('.chart-note').innerText.includes('NGN')").await;
     pictured(&mut browser, "account").await;
+    browser.sized(390, 844).await;
+    browser.until("document.querySelector('svg.chart').viewBox.baseVal.width < 390").await;
+    browser.picture("account-phone").await;
+    browser.sized(1280, 800).await;
 
     // By its reference, as somebody at the desk reads it out.
     browser.eval("document.querySelector('#q').value = ''").await;
@@ -128,6 +132,12 @@ async fn a_loan_is_reviewed_and_approved_from_the_inbox_by_two() {
 
     let mut teller = staff(&bank, "teller@example.com").await;
     teller.sees("Salary Advance").await;
+    // Everything about it, before deciding.
+    teller.click("a[href^='#/loans/']").await;
+    teller.sees("Monthly Income").await;
+    teller.sees("400,000.00 NGN").await;
+    pictured(&mut teller, "loan").await;
+    teller.keys(&["g", "a"]).await;
     teller.press("Start review").await;
     teller.until("document.querySelector('dialog')").await;
     teller.press("Start review").await;

@@ -10,6 +10,7 @@ import { customerPage, searchPage } from "./customers.js";
 import { healthPage } from "./health.js";
 import { logPage, timelinePage } from "./timeline.js";
 import { projectionsPage } from "./projections.js";
+import { recordPage } from "./records.js";
 import { schedulePage } from "./schedule.js";
 import { transactionPage } from "./transactions.js";
 
@@ -31,6 +32,10 @@ const PAGES = {
   customers: customerPage,
   accounts: accountPage,
   transactions: transactionPage,
+  loans: recordPage("Loan", "loans"),
+  closures: recordPage("Closure", "account-closures"),
+  disputes: recordPage("Dispute", "disputes"),
+  documents: recordPage("Document", "documents"),
   timeline: timelinePage,
   log: logPage,
   schedule: schedulePage,

@@ -54,13 +54,19 @@ function kind(stage) {
   return [words(noun), state.join("_")];
 }
 
+/** Where there is more about it. */
+function about(noun, item) {
+  const path = { Loan: "loans", Closure: "closures", Dispute: "disputes", Document: "documents" }[noun];
+  return path ? `#/${path}/${item.id}` : `#/customers/${item.userId}`;
+}
+
 function entry(view, item, done) {
   const [noun, state] = kind(item.stage);
   const mine = item.previousBy && item.previousBy === current().userId;
   return h("li", { class: "item" },
     h("div", { class: "what" },
       h("div", { class: "line" },
-        h("a", { href: noun === "Erasure" ? `#/customers/${item.userId}` : `#/timeline/${item.id}`, "data-row": true }, `${noun}: ${item.summary.trim()}`), badge(state)),
+        h("a", { href: about(noun, item), "data-row": true }, `${noun}: ${item.summary.trim()}`), badge(state)),
       h("div", { class: "sub" },
         item.customerName ? link(`#/customers/${item.userId}`, item.customerName) : h("span", { class: "id" }, short(item.userId)),
         item.accountNumber && [" \u00b7 ", link(place(item.accountNumber), item.accountNumber)],

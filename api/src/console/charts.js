@@ -1,9 +1,6 @@
 // Charts as SVG, drawn by hand: lines as steps or slopes, a few labelled lines to read them by, and words for who cannot see them.
 
-import { h, s } from "./dom.js";
-
-/** About as many units as the chart has pixels, so that words in it are as large as others. */
-const width = () => (window.innerWidth < 760 ? 360 : 1010);
+import { h, s, show } from "./dom.js";
 
 function scale(values, ticks) {
   let low = Math.min(...values, 0);
@@ -20,10 +17,23 @@ function scale(values, ticks) {
 }
 
 /** A line chart. `points` are {label, value}; `read` writes a value. Where the exact values matter they are in `text`. */
-export function lineChart({ title, points, read, stepped = false, height = 210 }) {
-  if (points.length < 2) return h("p", { class: "none" }, "Not enough days for a chart yet.");
-  const WIDTH = width();
-  const edge = { left: 84, right: 12, top: 10, bottom: 24 };
+export function lineChart(chart) {
+  if (chart.points.length < 2) return h("p", { class: "none" }, "Not enough days for a chart yet.");
+  const figure = h("figure", { class: "figure" });
+  // As many units as there are pixels, so that words in it are as large as others, on a phone that is turned too.
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = Math.round(figure.clientWidth);
+    if (width > 0 && width !== drawn) {
+      drawn = width;
+      show(figure, draw(chart, width));
+    }
+  }).observe(figure);
+  return figure;
+}
+
+function draw({ title, points, read, stepped = false, height = 210 }, WIDTH) {
+  const edge = { left: WIDTH < 500 ? 64 : 84, right: 12, top: 10, bottom: 24 };
   const values = points.map((point) => point.value);
   const { low, high, lines } = scale(values, 4);
   const x = (n) => edge.left + (n / (points.length - 1)) * (WIDTH - edge.left - edge.right);
@@ -68,7 +78,7 @@ export function lineChart({ title, points, read, stepped = false, height = 210 }
     else return;
     event.preventDefault();
   });
-  return h("figure", { class: "figure" }, picture, h("figcaption", null, note));
+  return [picture, h("figcaption", null, note)];
 }
 
 /** A small line without axes, for what is watched. */

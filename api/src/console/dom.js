@@ -89,5 +89,6 @@ export function badge(text) {
 
 /** An id that leads to what it names. */
 export function link(href, text, row) {
-  return h("a", { href, class: "id", "data-row": row }, text);
+  const isId = /^[\w.\u2026:-]*\d[\w.\u2026: -]*$/.test(text);
+  return h("a", { href, class: isId && "id", "data-row": row }, text);
 }

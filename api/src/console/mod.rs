@@ -63,6 +63,7 @@ files! {
     "health.js": SCRIPT,
     "login.js": SCRIPT,
     "projections.js": SCRIPT,
+    "records.js": SCRIPT,
     "schedule.js": SCRIPT,
     "timeline.js": SCRIPT,
     "transactions.js": SCRIPT,

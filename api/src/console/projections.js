@@ -34,7 +34,7 @@ function rebuild(view, name) {
       h("div", { class: "line" }, badge(now.state), now.verify ? "Check" : "Rebuild",
         h("span", { class: "count" }, `${count(now.position)} of ${count(now.target)} events`, now.eventsPerSecond > 0 && `, ${count(now.eventsPerSecond)} a second`)),
       bar(`${now.verify ? "Check" : "Rebuild"} of ${name}`, share),
-      !running && h("p", { class: now.differing > 0 || now.state === "FAILED" ? "late" : "count" },
+      !running && h("p", { class: ["DIFFERENT", "FAILED"].includes(now.state) ? "late" : "count" },
         `${ENDS[now.state] ?? ""} ${count(now.rowsCompared)} rows compared, ${now.differing ? count(now.differing) : "none"} different. ${time(now.finishedAt)}`),
       now.reason && h("p", { class: "late" }, now.reason),
       differences(now));

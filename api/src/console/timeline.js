@@ -4,8 +4,8 @@ import { get } from "./api.js";
 import { badge, h, link, section } from "./dom.js";
 import { count, place, short, time } from "./format.js";
 
-/** A value of an event as text and lists, however deep it is. */
-function tree(value) {
+/** A value as text and lists, however deep it is. */
+export function tree(value) {
   if (value === null) return h("span", { class: "null" }, "none");
   if (Array.isArray(value)) return value.length ? h("ol", { class: "tree" }, value.map((item) => h("li", null, tree(item)))) : h("span", { class: "null" }, "empty");
   if (typeof value === "object") {
