@@ -134,8 +134,8 @@ async fn a_loan_is_reviewed_and_approved_from_the_inbox_by_two() {
     teller.sees("Salary Advance").await;
     // Everything about it, before deciding.
     teller.click("a[href^='#/loans/']").await;
-    teller.sees("Monthly income").await;
-    teller.sees("400,000.00 NGN").await;
+    teller.sees("A roof").await;
+    teller.sees("100,000.00 NGN").await;
     pictured(&mut teller, "loan").await;
     teller.keys(&["g", "a"]).await;
     teller.press("Start review").await;

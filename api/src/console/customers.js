@@ -65,11 +65,11 @@ function accounts(list) {
 
 function loans(list) {
   return table("Loans", [
-    { head: "Loan", cell: (row) => link(`#/timeline/${row.loanId}`, short(row.loanId), true) },
+    { head: "Loan", cell: (row) => link(`#/loans/${row.loanId}`, short(row.loanId), true) },
     { head: "Product", cell: (row) => row.productName ?? row.productId },
-    { head: "Status", cell: (row) => badge(row.loanStatus ?? row.applicationStatus ?? row.status) },
-    { head: "Amount", num: true, cell: (row) => money(row.loanAmount ?? row.amount, row.currency) },
-    { head: "Outstanding", num: true, cell: (row) => money(row.remainingBalance ?? row.outstandingBalance, row.currency) },
+    { head: "Status", cell: (row) => badge(row.applicationStatus) },
+    { head: "Amount", num: true, cell: (row) => money(row.amount, row.currency) },
+    { head: "Outstanding", num: true, cell: (row) => money(row.remainingBalance, row.currency) },
   ], list.loans, "No loan.");
 }
 

@@ -23,10 +23,11 @@ export function recordPage(noun, path) {
   return async (view) => {
     const found = await get(`/v1/staff/${path}/${encodeURIComponent(view.id)}`);
     view.title(`${noun} ${view.id}`);
-    const state = found.loanStatus ?? found.applicationStatus ?? found.disputeStatus ?? found.verificationStatus ?? found.status;
+    const account = found.accountNumber ?? found.disbursementAccount;
+    const state = found.applicationStatus ?? found.disputeStatus ?? found.verificationStatus ?? found.status;
     view.show(
       h("div", { class: "head" }, h("h1", null, noun), state && badge(state), h("span", { class: "id" }, view.id),
-        found.accountNumber && h("a", { class: "button", href: `#/accounts/${found.accountNumber}` }, "Account"),
+        account && h("a", { class: "button", href: `#/accounts/${account}` }, "Account"),
         h("a", { class: "button", href: `#/timeline/${view.id}` }, "Timeline")),
       found.transactionId && h("p", null, "About ", link(`#/transactions/${found.transactionId}`, found.transactionId)),
       section("Everything about it", tree(told(found, found.currency))));
