@@ -15,7 +15,7 @@ use bursar_commands::documents::{DocumentReader, MrzReader};
 use bursar_commands::files::{Files, SweepFiles, UnusableStore, order};
 use bursar_commands::identity::IdentityRegistry;
 use bursar_commands::interest::{DayEnds, PostInterest};
-use bursar_commands::journal::{JournalOptions, Observer, StoreError};
+use bursar_commands::journal::{JournalOptions, Observer, StoreError, imported};
 use bursar_commands::keys::Keys;
 use bursar_commands::loans::{CollectLoans, ExpireApprovals};
 use bursar_commands::mandates::ExecuteMandates;
@@ -163,6 +163,11 @@ pub enum StartError {
     Origin(#[from] BadOrigin),
     #[error(transparent)]
     Sealer(#[from] NoClient),
+    #[error(
+        "an import of {0} is not finished: the accounts that it opened do not hold what they should; run `bursar import` on the \
+         same directory again"
+    )]
+    UnfinishedImport(String),
     #[error("files: {0}")]
     Files(#[from] UnusableStore),
     #[error("metrics: {0}")]
@@ -185,6 +190,9 @@ impl App {
     pub async fn build(config: Config, wiring: Wiring) -> Result<Self, StartError> {
         let Wiring { pool, sources, clock, secrets: Secrets { keys, vault }, devices } = wiring;
         let lookup = embedded()?;
+        if let Some(unfinished) = imported::unfinished(&pool).await? {
+            return Err(StartError::UnfinishedImport(unfinished));
+        }
         let options = JournalOptions {
             queue: config.journal.queue,
             batch_units: config.journal.batch,

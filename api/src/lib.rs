@@ -12,6 +12,7 @@
 //! | [`app`], [`router`] | the server put together; every route |
 //! | [`accounts`], [`banks`], [`beneficiaries`], [`billers`], [`cards`], [`compliance`], [`datasets`], [`documents`], [`messages`], [`payments`], [`products`], [`sessions`], [`staff`], [`sandbox`], [`subjects`], [`tags`], [`transactions`], [`users`], [`operations`] | handlers, one file per area |
 //! | [`edge`], [`auth`], [`limits`], [`request`], [`answer`], [`problem`], [`written`] | what every handler stands on |
+//! | [`import`] | another bank's data, checked and taken over |
 //! | [`iso20022`] | statements and credit transfers as banks exchange them |
 //! | [`config`], [`database`], [`postgres`], [`sources`], [`telemetry`], [`wiring`] | what the process needs from outside |
 //! | [`cli`] | the command line: serve, demo, migrate, projections, payments, staff, audit, subjects, keys, bench |
@@ -41,6 +42,7 @@ pub mod demo;
 mod devices;
 pub mod documents;
 pub mod edge;
+pub mod import;
 mod interest;
 pub mod iso20022;
 pub mod limits;

@@ -78,6 +78,7 @@ pub struct Keys {
     totp: hmac::Key,
     device: hmac::Key,
     invite: hmac::Key,
+    import: hmac::Key,
 }
 
 /// Names the counters that all servers share. No `Debug`.
@@ -121,6 +122,7 @@ impl Keys {
             totp: key(b"TOTP secret"),
             device: key(b"device"),
             invite: key(b"community invite code"),
+            import: key(b"import from another bank"),
         }
     }
 
@@ -270,6 +272,18 @@ impl Keys {
     #[must_use]
     pub fn invite_code(&self, community: CommunityId) -> String {
         hex(&first_half(hmac::sign(&self.invite, community.to_string().as_bytes()).as_ref()))
+    }
+
+    /// What stands for something that another bank has named, or for what it said of it. The parts are kept apart, whatever is in
+    /// them.
+    #[must_use]
+    pub fn imported<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> [u8; 32] {
+        let mut tag = hmac::Context::with_key(&self.import);
+        for part in parts {
+            tag.update(&part.len().to_be_bytes());
+            tag.update(part.as_bytes());
+        }
+        whole(&tag.sign())
     }
 
     /// Whether `text` is what lets people join a community; equal time for every wrong one.

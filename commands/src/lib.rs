@@ -23,6 +23,7 @@ pub mod disputes;
 pub mod documents;
 pub mod files;
 pub mod identity;
+pub mod imports;
 pub mod interest;
 pub mod journal;
 pub mod keys;

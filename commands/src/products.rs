@@ -98,6 +98,17 @@ pub async fn ensure_defaults(journal: &Journal) -> Result<(), CommandError> {
     ensure::<Product>(journal, defaults).await
 }
 
+/// The terms of a product; of one that every bank begins with, those that it begins with.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn terms_of(journal: &Journal, id: &str) -> Result<Option<ProductTerms>, CommandError> {
+    Ok(match journal.load::<Product>(id).await?.0 {
+        Product::Defined(terms) => Some(terms),
+        Product::Absent => defaults().find(|(default, _)| *default == id).map(|(_, terms)| terms),
+    })
+}
+
 /// Gives each of these first commands to an aggregate that nothing has happened to yet; the others are left alone.
 ///
 /// # Errors

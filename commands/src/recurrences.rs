@@ -78,7 +78,8 @@ const fn is_repeatable(kind: PaymentKind) -> bool {
         | PaymentKind::LoanInterest
         | PaymentKind::LoanWriteOff
         | PaymentKind::SavingsInterest
-        | PaymentKind::Closure => false,
+        | PaymentKind::Closure
+        | PaymentKind::TakenOver => false,
     }
 }
 
@@ -187,5 +188,6 @@ fn again(paid: Completed, run: &Run<Repeated>) -> Pay {
         undoes: None,
         loan: None,
         earned: None,
+        origin: None,
     }
 }

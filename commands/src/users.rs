@@ -57,6 +57,22 @@ fn registration(journal: &Journal, keys: &Keys, context: Context, mut user: Regi
     (id, Unit::new(context).create(id, register).claim(EMAIL, lookup, id, "EMAIL_TAKEN"))
 }
 
+/// How an email address is claimed: the namespace, what stands for it, and the code of the refusal.
+pub(crate) fn address_claim(keys: &Keys, email: &str) -> (&'static str, [u8; 32], &'static str) {
+    (EMAIL, keys.email_lookup(email), "EMAIL_TAKEN")
+}
+
+/// Those of `emails`, in their one spelling, that somebody has, by what stands for them.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn addresses_taken(
+    journal: &Journal,
+    lookups: &[[u8; 32]],
+) -> Result<std::collections::HashSet<[u8; 32]>, CommandError> {
+    Ok(journal.held(EMAIL, lookups).await?)
+}
+
 /// The person, whoever they are.
 async fn person(journal: &Journal, user: UserId) -> Result<Person, CommandError> {
     let (user, _) = journal.load::<User>(&user.to_string()).await?;

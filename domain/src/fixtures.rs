@@ -88,6 +88,7 @@ fn opened() -> Opened {
             daily_limit: Some(1_000_000),
             monthly_limit: Some(10_000_000),
         },
+        origin: None,
     }
 }
 
@@ -107,6 +108,7 @@ fn completed() -> Completed {
         loan: None,
         earned: None,
         tie: None,
+        origin: None,
         amount,
         currency: Currency::NGN,
         narration: Some("Lunch".into()),
@@ -430,6 +432,7 @@ fn samples() -> Vec<Event> {
         expires_at: at(),
     };
     let registered = Registered {
+        origin: None,
         first_name: Personal::new("Ada".into()),
         last_name: Personal::new("Okafor".into()),
         email: Personal::new("ada@example.com".into()),

@@ -204,12 +204,13 @@ impl ReadModel for DailyBalances {
             Event::Account(AccountEvent::Opened(opened)) => {
                 let available = opened.terms.overdraft_limit.saturating_sub(opened.terms.minimum_balance);
                 let number = AccountNumber::from(event.stream.id.as_str());
+                let day = opened.origin.as_ref().map_or(day, |origin| utc_date(origin.at));
                 self.latest.insert(&number, Latest::begin(day, 0, available, event.position));
                 Ok(())
             }
             Event::Account(AccountEvent::Frozen { .. } | AccountEvent::Unfrozen { .. }) => Ok(()),
             Event::Payment(payment) => {
-                payment.movement().map_or(Ok(()), |moved| self.moved(moved, day, event))
+                payment.movement().map_or(Ok(()), |moved| self.moved(moved, event))
             }
             _ => Ok(()),
         }
@@ -232,12 +233,13 @@ impl ReadModel for DailyBalances {
 }
 
 impl DailyBalances {
-    fn moved(&mut self, moved: Movement<'_>, day: Date, event: &Recorded) -> Result<(), FoldError> {
+    fn moved(&mut self, moved: Movement<'_>, event: &Recorded) -> Result<(), FoldError> {
         for posting in moved.postings {
+            let day = utc_date(moved.at(&posting.account, event.recorded_at));
             self.on(&posting.account, day, event.position)?.post(posting, event.position)?;
         }
         if let Some((account, change)) = moved.hold {
-            let latest = self.on(account, day, event.position)?;
+            let latest = self.on(account, utc_date(event.recorded_at), event.position)?;
             let available = latest.balance.available_balance.checked_sub(change);
             latest.balance.available_balance =
                 available.ok_or_else(|| FoldError::Overflow(account.clone()))?;

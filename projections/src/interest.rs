@@ -24,7 +24,7 @@ pub const MODELS: &[&str] = &["accounts", "daily_balances", InterestPostings::NA
 pub struct Earners {
     /// Everything up to here is in the answer.
     pub as_of: Position,
-    /// In the order of their numbers.
+    /// In the order of their numbers. What was taken over from another bank has earned nothing here before that day.
     pub earners: Vec<Earner>,
 }
 
@@ -58,7 +58,7 @@ pub async fn unposted(
                   e.ledger_balance AS "ledger_balance?"
              FROM (SELECT min(position) AS as_of FROM checkpoints WHERE model = ANY($1)) c
              LEFT JOIN LATERAL (
-                  SELECT account_number, currency, interest_rate, minimum_balance,
+                  SELECT account_number, currency, interest_rate, minimum_balance, taken_over_on,
                          ARRAY(SELECT through_day FROM interest_postings i
                                 WHERE i.account_number = accounts.account_number AND through_day >= $2
                                 ORDER BY through_day) AS posted
@@ -68,11 +68,13 @@ pub async fn unposted(
                                       WHERE i.account_number = accounts.account_number AND through_day >= $3)
                    ORDER BY account_number LIMIT $7) a ON true
              LEFT JOIN LATERAL (
-                  (SELECT day, ledger_balance FROM daily_balances d
-                    WHERE d.account_number = a.account_number AND day <= $2 ORDER BY day DESC LIMIT 1)
+                  (SELECT greatest(day, a.taken_over_on) AS day, ledger_balance FROM daily_balances d
+                    WHERE d.account_number = a.account_number AND day <= greatest($2, a.taken_over_on)
+                    ORDER BY d.day DESC LIMIT 1)
                   UNION ALL
                   (SELECT day, ledger_balance FROM daily_balances d
-                    WHERE d.account_number = a.account_number AND day > $2 AND day <= $3)) e ON true
+                    WHERE d.account_number = a.account_number AND day > greatest($2, a.taken_over_on) AND day <= $3)) e
+                  ON true
             ORDER BY a.account_number, e.day"#,
         MODELS as &[&str],
         month.from.to_sqlx() as _,
@@ -101,11 +103,13 @@ pub async fn earner(pool: &PgPool, account: &AccountNumber, stretch: Stretch) ->
              FROM (SELECT min(position) AS as_of FROM checkpoints WHERE model = ANY($1)) c
              LEFT JOIN accounts a ON a.account_number = $4 AND a.account_type = ANY($5) AND a.interest_rate > 0
              LEFT JOIN LATERAL (
-                  (SELECT day, ledger_balance FROM daily_balances d
-                    WHERE d.account_number = a.account_number AND day <= $2 ORDER BY day DESC LIMIT 1)
+                  (SELECT greatest(day, a.taken_over_on) AS day, ledger_balance FROM daily_balances d
+                    WHERE d.account_number = a.account_number AND day <= greatest($2, a.taken_over_on)
+                    ORDER BY d.day DESC LIMIT 1)
                   UNION ALL
                   (SELECT day, ledger_balance FROM daily_balances d
-                    WHERE d.account_number = a.account_number AND day > $2 AND day <= $3)) e ON true
+                    WHERE d.account_number = a.account_number AND day > greatest($2, a.taken_over_on) AND day <= $3)) e
+                  ON true
             ORDER BY e.day"#,
         MODELS as &[&str],
         month_start(stretch.from).to_sqlx() as _,

@@ -55,4 +55,4 @@ pub use rebuild::{
     Diff, Difference, DifferenceKind, Log, Order, Progress, RebuildError, RebuildState, RebuildStatus,
     Rebuilding, Report, rebuild, rebuild_status, verify,
 };
-pub use runner::{Projections, read_status};
+pub use runner::{Held, Projections, read_status};

@@ -84,6 +84,7 @@ async fn no_event_with_postings_gets_around_the_ledger() {
             loan: None,
             earned: None,
             tie: None,
+            origin: None,
             amount: Amount::try_from(1).unwrap(),
             currency: Currency::NGN,
             narration: None,

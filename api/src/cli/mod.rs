@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
 
 mod audit;
+mod import;
 mod keys;
 mod payments;
 mod products;
@@ -65,6 +66,8 @@ enum Command {
     },
     /// Run a test bank with people, accounts and a month of movements in it
     Demo(crate::demo::DemoArgs),
+    /// Open a bank from another bank's data: customers, accounts, transactions
+    Import(import::ImportArgs),
     /// Bring the database to this version and stop
     Migrate,
     /// Read models: what there is, how far it is, rebuild it, check it
@@ -133,6 +136,7 @@ async fn dispatch(cli: Cli) -> Outcome {
             database.close().await;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Import(args) => Box::pin(import::run(&config, args)).await,
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,

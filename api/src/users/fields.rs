@@ -146,6 +146,11 @@ impl NewUser {
     }
 }
 
+/// Whether somebody born then can be a customer.
+pub(crate) fn age_fits(born: Date, today: Date, least: i16) -> bool {
+    (least.max(0)..=OLDEST).contains(&age(born, today))
+}
+
 /// Whole years on `today`; negative for somebody not yet born.
 fn age(born: Date, today: Date) -> i16 {
     if born > today {

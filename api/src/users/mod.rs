@@ -9,7 +9,9 @@ mod profile;
 mod staff;
 mod views;
 
+pub(crate) use fields::age_fits;
 pub(crate) use staff::known;
+
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

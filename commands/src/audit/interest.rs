@@ -29,9 +29,14 @@ impl Interest {
                 {
                     self.check(recorded, made, stretch, day)?;
                 }
-                for posting in payment.movement().iter().flat_map(|moved| moved.postings) {
-                    if let Some(earner) = self.0.get_mut(&posting.account) {
-                        earner.holds(day, posting.balance);
+                if let Some(moved) = payment.movement() {
+                    for posting in moved.postings {
+                        if let Some(earner) = self.0.get_mut(&posting.account) {
+                            // Another bank's days were that bank's to pay for: here it begins on the day it was taken over.
+                            let at = utc_date(moved.at(&posting.account, recorded.recorded_at));
+                            let begins = earner.ends.last().map_or(at, |end| end.day);
+                            earner.holds(at.max(begins), posting.balance);
+                        }
                     }
                 }
             }

@@ -25,6 +25,7 @@
 //! | `store`, `columns`, `append.sql` | the writing SQL |
 //! | `read`, `lookup` | the reading SQL, and what use cases ask before they submit |
 //! | `counters` | what all servers count together beside the log: rate limits, guesses |
+//! | `imported` | what was taken over from another bank, and an import that is not finished |
 //! | `event_store` | the same journal as a cqrs-es `EventStore` |
 //!
 //! A journal is a value, and a Postgres schema: connections carry its name in `search_path`.
@@ -34,6 +35,7 @@ mod claimed;
 mod columns;
 pub mod counters;
 mod event_store;
+pub mod imported;
 pub(crate) mod lines;
 mod lookup;
 mod plan;
@@ -249,8 +251,27 @@ impl Journal {
     /// # Errors
     /// [`SubmitError`]; in every case but an unreachable store nothing was written.
     pub async fn submit(&self, unit: Unit) -> Result<Committed, SubmitError> {
+        self.queue(unit)?.await
+    }
+
+    /// Puts a unit in the queue, behind those that are there, and answers with what [`submit`](Self::submit) waits for.
+    ///
+    /// # Errors
+    /// [`SubmitError::Busy`], [`SubmitError::Unavailable`].
+    pub fn queue(
+        &self,
+        unit: Unit,
+    ) -> Result<impl Future<Output = Result<Committed, SubmitError>> + Send + 'static, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Queued { unit, reply })?;
+        let journal = self.clone();
+        Ok(async move { journal.answered(answer).await })
+    }
+
+    async fn answered(
+        &self,
+        answer: oneshot::Receiver<Result<Answer, SubmitError>>,
+    ) -> Result<Committed, SubmitError> {
         match answer.await.map_err(|_| SubmitError::Unavailable)?? {
             Answer::Appended { events, position } => Ok(Committed { events, position, replayed: false }),
             Answer::Replay { first, last } => {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::{AccountError, Opened, SavingsPlan, StatementDelivery, StatementFrequency};
-use crate::kernel::{ClosureId, Personal, UserId};
+use crate::kernel::{ClosureId, Origin, Personal, UserId};
 use crate::ledger::Terms;
 use crate::products::{AccountType, ProductTerms};
 
@@ -13,6 +13,13 @@ use crate::products::{AccountType, ProductTerms};
 pub enum AccountCommand {
     /// Open it.
     Open(Box<OpenAccount>),
+    /// Open one that another bank has kept. Whether the product is offered, and with what an account begins, is nothing to it.
+    TakeOver {
+        /// It.
+        open: Box<OpenAccount>,
+        /// What that bank knew.
+        origin: Origin,
+    },
     /// Staff: let no money leave.
     Freeze {
         /// Why, for the file.
@@ -99,7 +106,17 @@ pub struct OpenAccount {
 impl OpenAccount {
     /// The event, if the product allows it.
     pub(super) fn check(self) -> Result<Box<Opened>, AccountError> {
-        if !self.product.is_active {
+        self.begin(None)
+    }
+
+    /// The event of an account that another bank has kept: what the product asks of new ones is nothing to it.
+    pub(super) fn taken_over(self, origin: Origin) -> Result<Box<Opened>, AccountError> {
+        self.begin(Some(origin))
+    }
+
+    fn begin(self, origin: Option<Origin>) -> Result<Box<Opened>, AccountError> {
+        let is_new = origin.is_none();
+        if is_new && !self.product.is_active {
             return Err(AccountError::ProductNotOffered);
         }
         if self.account_type != self.product.account_type {
@@ -109,7 +126,7 @@ impl OpenAccount {
             return Err(AccountError::PlanNotAllowed);
         }
         let deposit = self.initial_deposit.unwrap_or(0);
-        if deposit < self.product.minimum_deposit {
+        if is_new && deposit < self.product.minimum_deposit {
             return Err(AccountError::BelowMinimumDeposit { minimum: self.product.minimum_deposit });
         }
         Ok(Box::new(Opened {
@@ -130,6 +147,7 @@ impl OpenAccount {
                 daily_limit: self.product.daily_limit,
                 monthly_limit: self.product.monthly_limit,
             },
+            origin,
         }))
     }
 }

@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{AggregateEvent, Due, When, names};
-use crate::kernel::{AccountNumber, ClosureId, Personal, UserId, month_start};
+use crate::kernel::{AccountNumber, ClosureId, Origin, Personal, UserId, month_start};
 use crate::ledger::{AccountStatus, Effect, Terms};
 use crate::products::AccountType;
 
@@ -181,6 +181,9 @@ pub struct Opened {
     pub plan: Option<SavingsPlan>,
     /// Owner, currency and limits: what the ledger enforces.
     pub terms: Terms,
+    /// What another bank knew of it, when it was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// What a target savings account saves toward.

@@ -92,7 +92,10 @@ impl Aggregate for Account {
     fn decide(&self, command: AccountCommand) -> Result<Vec<AccountEvent>, AccountError> {
         let event = match (self, command) {
             (Self::Absent, AccountCommand::Open(open)) => AccountEvent::Opened(open.check()?),
-            (_, AccountCommand::Open(_)) => return Err(AccountError::NumberTaken),
+            (Self::Absent, AccountCommand::TakeOver { open, origin }) => {
+                AccountEvent::Opened(open.taken_over(origin)?)
+            }
+            (_, AccountCommand::Open(_) | AccountCommand::TakeOver { .. }) => return Err(AccountError::NumberTaken),
             (Self::Active(_), AccountCommand::Freeze { reason }) => AccountEvent::Frozen { reason },
             (Self::Frozen(_), AccountCommand::Unfreeze { reason }) => AccountEvent::Unfrozen { reason },
             (Self::Active(_), AccountCommand::FallDormant { silent_since }) => {

@@ -5,6 +5,7 @@ mod calendar;
 mod file;
 mod ids;
 mod money;
+mod origin;
 mod permission;
 mod personal;
 mod rejection;
@@ -25,6 +26,7 @@ pub use ids::{
     SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId, WithdrawalId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
+pub use origin::Origin;
 pub use permission::Permission;
 pub use personal::Personal;
 pub use rejection::{Rejection, RejectionKind};

@@ -30,6 +30,8 @@ pub enum Internal {
     InterestExpense,
     /// Loans that the bank has given up.
     LoanLosses,
+    /// What came with customers of another bank: their money, less their loans, is what that bank has yet to hand over.
+    OpeningBalances,
     /// Payments on their way: its balance is the sum of the items that are neither settled nor returned.
     Settlement(Channel),
 }
@@ -69,9 +71,12 @@ impl Internal {
     #[must_use]
     pub const fn class(&self) -> Class {
         match self {
-            Self::Cash | Self::Nostro | Self::Chargebacks | Self::LoanPrincipal | Self::LoanInterest => {
-                Class::Asset
-            }
+            Self::Cash
+            | Self::Nostro
+            | Self::Chargebacks
+            | Self::LoanPrincipal
+            | Self::LoanInterest
+            | Self::OpeningBalances => Class::Asset,
             Self::Settlement(_) => Class::Liability,
             Self::FeeIncome | Self::InterestIncome => Class::Income,
             Self::InterestExpense | Self::LoanLosses => Class::Expense,
@@ -99,6 +104,7 @@ impl Internal {
             "interest_income" => Some(Self::InterestIncome),
             "interest_expense" => Some(Self::InterestExpense),
             "loan_losses" => Some(Self::LoanLosses),
+            "opening_balances" => Some(Self::OpeningBalances),
             _ => Channel::of(role.strip_prefix("settlement.")?).map(Self::Settlement),
         }
     }
@@ -134,6 +140,7 @@ impl fmt::Display for Internal {
             Self::InterestIncome => f.write_str("interest_income"),
             Self::InterestExpense => f.write_str("interest_expense"),
             Self::LoanLosses => f.write_str("loan_losses"),
+            Self::OpeningBalances => f.write_str("opening_balances"),
             Self::Settlement(channel) => write!(f, "settlement.{channel}"),
         }
     }
@@ -172,6 +179,7 @@ mod tests {
             Internal::InterestIncome,
             Internal::InterestExpense,
             Internal::LoanLosses,
+            Internal::OpeningBalances,
         ];
         for role in roles.into_iter().chain(channels.map(Internal::Settlement)) {
             assert_eq!(Internal::of(&role.account(Currency::NGN), Currency::NGN), Some(role));

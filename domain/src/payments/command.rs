@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::{Completed, OfLoan, Outside, PaymentError, PaymentKind};
 use crate::accounts::Stretch;
-use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Personal, TransactionId, UserId};
+use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, Origin, Personal, TransactionId, UserId};
 use crate::ledger::{Bond, Internal, Postings, Tie};
 
 /// Commands to a payment.
@@ -92,6 +92,8 @@ pub struct Pay {
     pub loan: Option<OfLoan>,
     /// The days whose interest it is.
     pub earned: Option<Stretch>,
+    /// What another bank knew of it, when it is taken over.
+    pub origin: Option<Origin>,
 }
 
 impl Pay {
@@ -121,6 +123,7 @@ impl Pay {
             undoes: None,
             loan: None,
             earned: None,
+            origin: None,
         }
     }
 
@@ -154,6 +157,7 @@ impl Pay {
             loan: self.loan,
             earned: self.earned,
             tie: None,
+            origin: self.origin,
         };
         made.tie = made.kind.clears().then(|| Tie::new(made.customer().clone(), Bond::Payment));
         Ok(made)
@@ -194,6 +198,13 @@ impl Pay {
             }
             PaymentKind::SavingsInterest => {
                 is(&self.source, &Internal::InterestExpense) && to_customer && self.earned.is_some()
+            }
+            // One end is what came with the customers; the other a customer's account, or loans that came with them.
+            PaymentKind::TakenOver => {
+                let came = |account| is(account, &Internal::OpeningBalances);
+                let loans = is(&self.source, &Internal::LoanPrincipal) && came(&self.destination);
+                self.origin.is_some()
+                    && (loans || came(&self.source) && to_customer || from_customer && came(&self.destination))
             }
         }
     }

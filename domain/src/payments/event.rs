@@ -1,12 +1,15 @@
 //! What can happen to a payment.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::outside::Outside;
 use crate::accounts::Stretch;
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::beneficiaries::Payee;
-use crate::kernel::{AccountNumber, Amount, Currency, DisputeId, LoanId, Personal, TransactionId, UserId};
+use crate::kernel::{
+    AccountNumber, Amount, Currency, DisputeId, LoanId, Origin, Personal, TransactionId, UserId,
+};
 use crate::ledger::{Checks, Effect, Hold, Postings, Tie};
 
 /// The task of handing a payment to its rail and asking what became of it.
@@ -102,6 +105,8 @@ crate::spelled! {
         SavingsInterest = "SAVINGS_INTEREST",
         /// What is left in an account that is being closed, to another of its holder's.
         Closure = "ACCOUNT_CLOSURE",
+        /// What had happened at another bank, before this one took its customers over.
+        TakenOver = "TAKEN_OVER",
     }
 }
 
@@ -150,6 +155,9 @@ pub struct Completed {
     /// The account that it binds while it is on its way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tie: Option<Tie>,
+    /// What another bank knew of it, when it was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The double entry, each line with the balance after it.
     pub postings: Postings,
 }
@@ -198,9 +206,18 @@ pub struct Movement<'a> {
     pub reference: &'a str,
     /// What it was for, or why it came back.
     pub narration: Option<&'a str>,
+    /// When it had happened at another bank, if it was taken over from there.
+    pub value_at: Option<Timestamp>,
 }
 
 impl<'a> Movement<'a> {
+    /// When it counts for `account`: what was taken over, at the time at which it had happened, for the customer; at the time
+    /// at which it was `recorded` otherwise. Along the log this never goes back within one account.
+    #[must_use]
+    pub fn at(&self, account: &AccountNumber, recorded: Timestamp) -> Timestamp {
+        self.value_at.filter(|_| !account.is_internal()).unwrap_or(recorded)
+    }
+
     /// Every account that it touches, some of them more than once.
     pub fn accounts(self) -> impl Iterator<Item = &'a AccountNumber> {
         self.postings.iter().map(|line| &line.account).chain(self.hold.map(|(account, _)| account))
@@ -242,7 +259,8 @@ impl PaymentKind {
             | Self::LoanInterest
             | Self::LoanWriteOff
             | Self::SavingsInterest
-            | Self::Closure => false,
+            | Self::Closure
+            | Self::TakenOver => false,
         }
     }
 
@@ -271,6 +289,7 @@ impl PaymentKind {
             // It was earned on the days that are over: no account is too full for it, nor too frozen.
             Self::SavingsInterest => Checks::Bookkeeping,
             Self::Closure => Checks::Last,
+            Self::TakenOver => Checks::Happened,
             _ => Checks::Limited,
         }
     }
@@ -297,7 +316,8 @@ impl Completed {
             | PaymentKind::LoanInterest
             | PaymentKind::LoanWriteOff
             | PaymentKind::SavingsInterest
-            | PaymentKind::Closure => None,
+            | PaymentKind::Closure
+            | PaymentKind::TakenOver => None,
         }
     }
 
@@ -319,6 +339,7 @@ impl PaymentEvent {
                 hold: made.kind.funds().then_some((&made.destination, made.amount.minor())),
                 reference: &made.reference,
                 narration: made.narration.as_deref(),
+                value_at: made.origin.as_ref().map(|origin| origin.at),
             }),
             Self::Settled(cleared) => Some(cleared.movement(Cause::Settlement)),
             Self::Returned(cleared) => Some(cleared.movement(Cause::Return)),
@@ -335,6 +356,7 @@ impl Cleared {
             hold: self.release.as_ref().map(|release| (&release.account, release.change)),
             reference: &self.reference,
             narration: self.reason.as_deref(),
+            value_at: None,
         }
     }
 }

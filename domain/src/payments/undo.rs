@@ -48,7 +48,8 @@ impl Payment {
                 | PaymentKind::LoanInterest
                 | PaymentKind::LoanWriteOff
                 | PaymentKind::SavingsInterest
-                | PaymentKind::Closure,
+                | PaymentKind::Closure
+                | PaymentKind::TakenOver,
                 _,
             ) => Err(PaymentError::NotReversible { kind }),
         }

@@ -6,13 +6,20 @@ use std::fmt;
 use jiff::civil::Date;
 
 use super::{ProfileCommand, Registered, SessionsEnded};
-use crate::kernel::{AccountNumber, Permission, Personal, SessionId, UserId};
+use crate::kernel::{AccountNumber, Origin, Permission, Personal, SessionId, UserId};
 
 /// Commands to a user.
 #[derive(Clone, PartialEq, Eq)]
 pub enum UserCommand {
     /// Make them known to the bank.
     Register(Box<RegisterUser>),
+    /// Make somebody known whom another bank has known.
+    TakeOver {
+        /// Who.
+        user: Box<RegisterUser>,
+        /// What that bank knew.
+        origin: Origin,
+    },
     /// Their identity is verified.
     Activate,
     /// Set the password.
@@ -75,6 +82,7 @@ impl fmt::Debug for UserCommand {
         f.write_str(match self {
             Self::Profile(command) => return command.fmt(f),
             Self::Register(_) => "Register",
+            Self::TakeOver { .. } => "TakeOver",
             Self::Activate => "Activate",
             Self::SetPassword { .. } => "SetPassword",
             Self::Grant { .. } => "Grant",
@@ -106,7 +114,7 @@ pub struct RegisterUser {
 }
 
 impl RegisterUser {
-    pub(super) fn into_event(self) -> Registered {
+    pub(super) fn into_event(self, origin: Option<Origin>) -> Registered {
         Registered {
             first_name: Personal::new(self.first_name),
             last_name: Personal::new(self.last_name),
@@ -115,6 +123,7 @@ impl RegisterUser {
             date_of_birth: Personal::new(self.date_of_birth),
             country_code: self.country_code,
             preferred_language: self.preferred_language,
+            origin,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     ProfileUpdated, Waiting,
 };
 use crate::aggregate::{AggregateEvent, names};
-use crate::kernel::{AccountNumber, Permission, Personal, SessionId, UserId};
+use crate::kernel::{AccountNumber, Origin, Permission, Personal, SessionId, UserId};
 use crate::ledger::{Condition, Effect};
 
 /// Events of a user.
@@ -127,6 +127,9 @@ pub struct Registered {
     /// BCP 47.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferred_language: Option<String>,
+    /// What another bank knew of them, when they were taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 impl Registered {

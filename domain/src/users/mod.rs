@@ -153,7 +153,10 @@ impl Aggregate for User {
     fn decide(&self, command: UserCommand) -> Result<Vec<UserEvent>, UserError> {
         match (self, command) {
             (Self::Absent, UserCommand::Register(user)) => {
-                Ok(vec![UserEvent::Registered(Box::new(user.into_event()))])
+                Ok(vec![UserEvent::Registered(Box::new(user.into_event(None)))])
+            }
+            (Self::Absent, UserCommand::TakeOver { user, origin }) => {
+                Ok(vec![UserEvent::Registered(Box::new(user.into_event(Some(origin))))])
             }
             (Self::Pending(_) | Self::Active(_), UserCommand::SetPassword { hash }) => {
                 Ok(vec![UserEvent::PasswordSet { hash: Personal::new(hash) }])
@@ -206,9 +209,15 @@ impl Aggregate for User {
             (Self::Erased, _) => Err(UserError::InvalidState { state: self.state() }),
             (
                 Self::Pending(_),
-                UserCommand::Register(_) | UserCommand::Grant { .. } | UserCommand::Revoke { .. },
+                UserCommand::Register(_)
+                | UserCommand::TakeOver { .. }
+                | UserCommand::Grant { .. }
+                | UserCommand::Revoke { .. },
             )
-            | (Self::Active(_), UserCommand::Register(_) | UserCommand::Activate) => {
+            | (
+                Self::Active(_),
+                UserCommand::Register(_) | UserCommand::TakeOver { .. } | UserCommand::Activate,
+            ) => {
                 Err(UserError::InvalidState { state: self.state() })
             }
         }

@@ -11,12 +11,13 @@ use bursar_domain::accounts::{
     AccountEvent, Notifications, Opened, SavingsFrequency, SavingsPlan, Settings, StatementDelivery,
     StatementFrequency,
 };
-use bursar_domain::kernel::UserId;
+use bursar_domain::kernel::{UserId, utc_date};
 use bursar_domain::ledger::{AccountStatus, Posting};
 use bursar_domain::payments::Movement;
 use bursar_domain::products::AccountType;
 use bursar_domain::{AccountNumber, Currency, Event, Kind, Position, Recorded};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff_sqlx::ToSqlx;
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -92,6 +93,10 @@ pub struct Account {
     pub opened_at: Timestamp,
     /// When it was last posted to.
     pub last_transaction_at: Option<Timestamp>,
+    /// The day on which it was taken over from another bank.
+    pub taken_over_on: Option<Date>,
+    /// What that bank called it.
+    pub source_id: Option<String>,
     /// Position of the last event that changed the row.
     pub last_position: Position,
     /// Events of the contract so far (not of the money in it); queries read it from the log.
@@ -132,7 +137,9 @@ impl Account {
             statement_delivery: settings.statement_delivery,
             statement_frequency: settings.statement_frequency,
             early_closure_allowed: settings.early_closure_allowed,
-            opened_at: event.recorded_at,
+            opened_at: opened.origin.as_ref().map_or(event.recorded_at, |origin| origin.at),
+            taken_over_on: opened.origin.as_ref().map(|_| utc_date(event.recorded_at)),
+            source_id: opened.origin.as_ref().map(|origin| origin.id.to_string()),
             last_transaction_at: None,
             last_position: event.position,
             version: event.sequence,
@@ -191,7 +198,7 @@ impl Standing {
         Ok(())
     }
 
-    fn post(&mut self, posting: &Posting, event: &Recorded) -> Result<(), FoldError> {
+    fn post(&mut self, posting: &Posting, at: Timestamp, event: &Recorded) -> Result<(), FoldError> {
         let expected = i128::from(self.ledger_balance) + i128::from(posting.amount);
         if expected != i128::from(posting.balance) {
             let account = posting.account.clone();
@@ -201,7 +208,7 @@ impl Standing {
         let available = self.available_balance.checked_add(posting.amount);
         self.available_balance = available.ok_or_else(|| FoldError::Overflow(posting.account.clone()))?;
         self.ledger_balance = posting.balance;
-        self.last_transaction_at = Some(event.recorded_at);
+        self.last_transaction_at = Some(at);
         self.last_position = event.position;
         Ok(())
     }
@@ -302,7 +309,8 @@ impl Accounts {
 
     fn moved(&mut self, moved: Movement<'_>, event: &Recorded) -> Result<(), FoldError> {
         for posting in moved.postings.iter().filter(|line| !line.account.is_internal()) {
-            self.standing(&posting.account)?.post(posting, event)?;
+            let at = moved.at(&posting.account, event.recorded_at);
+            self.standing(&posting.account)?.post(posting, at, event)?;
         }
         if let Some((account, change)) = moved.hold {
             self.standing(account)?.hold(account, change, event)?;

@@ -49,7 +49,8 @@ const SELECT: &str =
     a.interest_rate::text AS interest_rate, l.minimum_balance, l.overdraft_limit, l.maximum_balance,
     l.daily_limit, l.monthly_limit, a.features, a.is_default, a.savings_goal, a.savings_frequency,
     a.savings_amount, a.maturity_at, a.notify_email, a.notify_sms, a.notify_push, a.statement_delivery,
-    a.statement_frequency, a.early_closure_allowed, a.opened_at, l.last_posted_at AS last_transaction_at, a.last_position,
+    a.statement_frequency, a.early_closure_allowed, a.opened_at, l.last_posted_at AS last_transaction_at, a.taken_over_on,
+    a.source_id, a.last_position,
     (SELECT max(e.sequence) FROM events e
       WHERE e.aggregate_type = 'account' AND e.aggregate_id = a.account_number) AS version ";
 const FROM: &str = "FROM accounts a JOIN ledger_accounts l ON l.account = a.account_number WHERE ";
@@ -154,6 +155,8 @@ fn account(row: &PgRow) -> sqlx::Result<Account> {
         early_closure_allowed: row.try_get("early_closure_allowed")?,
         opened_at: row.try_get::<jiff_sqlx::Timestamp, _>("opened_at")?.to_jiff(),
         last_transaction_at: time("last_transaction_at")?,
+        taken_over_on: row.try_get::<Option<jiff_sqlx::Date>, _>("taken_over_on")?.map(jiff_sqlx::Date::to_jiff),
+        source_id: row.try_get("source_id")?,
         last_position: row.try_get("last_position")?,
         version: row.try_get("version")?,
     })

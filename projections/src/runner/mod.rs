@@ -101,6 +101,30 @@ fn status(applied: &[Checkpoint], head: Position) -> Vec<ModelStatus> {
     catalogue().iter().zip(applied).map(|(entry, at)| of(entry.name, at)).collect()
 }
 
+/// The right to write the tables of the read models: while it is held, no server does.
+#[derive(Debug)]
+pub struct Held(PgConnection);
+
+impl Held {
+    /// Takes it, unless a server is up and has it.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub async fn take(pool: &PgPool) -> sqlx::Result<Option<Self>> {
+        let mut db = own_connection(pool).await?;
+        Ok(try_lock(&mut db, Lock::Run).await?.then_some(Self(db)))
+    }
+
+    /// Gives it back.
+    ///
+    /// # Errors
+    /// When the database cannot be told; the connection is closed all the same, and the right goes with it.
+    pub async fn release(mut self) -> sqlx::Result<()> {
+        unlock(&mut self.0).await?;
+        self.0.close().await
+    }
+}
+
 struct Runner {
     pool: PgPool,
     codec: Arc<Codec>,

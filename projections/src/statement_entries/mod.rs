@@ -65,7 +65,7 @@ impl Row<'_> {
 fn rows<'a>(event: &'a Recorded, moved: Movement<'a>) -> impl Iterator<Item = Row<'a>> {
     moved.postings.iter().zip(0_i16..).map(move |(posting, line)| Row {
         position: event.position,
-        recorded_at: event.recorded_at,
+        recorded_at: moved.at(&posting.account, event.recorded_at),
         amount: posting.amount,
         balance: posting.balance,
         line,
@@ -112,6 +112,7 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
         (PaymentKind::LoanInterest, _) => "Interest on a loan",
         (PaymentKind::LoanWriteOff, _) => "Loan written off",
         (PaymentKind::SavingsInterest, _) => "Interest",
+        (PaymentKind::TakenOver, _) => "From the bank before",
         (PaymentKind::Closure, _) => "Balance of an account that was closed",
     }
 }

@@ -193,8 +193,9 @@ pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sql
     }))
 }
 
-/// The last place in the log, by time and position, that a question sees. Since time never goes back along
-/// the log, the one index on both finds it.
+/// The last place in the log, by time and position, that a question sees. Since within one account time never goes back
+/// along the log, the one index on both finds it. What was taken over from another bank has the time at which it had happened
+/// there, so that both are asked: its time may be long before its position.
 pub(super) async fn fence(
     pool: &PgPool,
     as_of: Option<AsOf>,
@@ -230,7 +231,7 @@ async fn last_entry(
     let row = sqlx::query!(
         r#"SELECT recorded_at AS "recorded_at: jiff_sqlx::Timestamp", position, balance
            FROM statement_entries
-           WHERE account_number = $1 AND recorded_at < $2 AND (recorded_at, position) <= ($3, $4)
+           WHERE account_number = $1 AND recorded_at < $2 AND recorded_at <= $3 AND position <= $4
            ORDER BY recorded_at DESC, position DESC, line DESC LIMIT 1"#,
         account.as_str(),
         before.to_sqlx() as _,

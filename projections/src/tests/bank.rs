@@ -111,6 +111,7 @@ impl Bank {
             initial_deposit: 0,
             plan: None,
             terms,
+            origin: None,
         };
         self.record(Kind::Account, account.as_str(), AccountEvent::Opened(Box::new(opened)))
     }
@@ -141,6 +142,7 @@ impl Bank {
             loan: None,
             earned: None,
             tie: None,
+            origin: None,
             amount,
             currency,
             narration: Some(format!("rent {}", self.position)),

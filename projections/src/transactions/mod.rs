@@ -208,7 +208,7 @@ impl Transactions {
             .row(19)
             .text(&event.stream.id)
             .int8(event.position)
-            .timestamp(event.recorded_at)
+            .timestamp(made.origin.as_ref().map_or(event.recorded_at, |origin| origin.at))
             .text(made.kind.as_str())
             .optional_text(payer.as_deref())
             .optional_text(payee.as_deref())
