@@ -146,10 +146,10 @@ pub struct Movement {
 impl Movement {
     fn pay(self) -> Option<Pay> {
         let came = Internal::OpeningBalances.account(self.currency);
-        let (source, destination) =
-            if self.amount < 0 { (self.account, came) } else { (came, self.account) };
+        let (source, destination) = if self.amount < 0 { (self.account, came) } else { (came, self.account) };
         // A sum that is no amount was refused when the file was read.
-        let amount = i64::try_from(self.amount.unsigned_abs()).ok().and_then(|sum| Amount::try_from(sum).ok())?;
+        let amount =
+            i64::try_from(self.amount.unsigned_abs()).ok().and_then(|sum| Amount::try_from(sum).ok())?;
         Some(Pay {
             narration: self.narration,
             origin: Some(self.origin),

@@ -209,9 +209,7 @@ impl ReadModel for DailyBalances {
                 Ok(())
             }
             Event::Account(AccountEvent::Frozen { .. } | AccountEvent::Unfrozen { .. }) => Ok(()),
-            Event::Payment(payment) => {
-                payment.movement().map_or(Ok(()), |moved| self.moved(moved, event))
-            }
+            Event::Payment(payment) => payment.movement().map_or(Ok(()), |moved| self.moved(moved, event)),
             _ => Ok(()),
         }
     }

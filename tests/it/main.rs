@@ -60,6 +60,7 @@ mod documents;
 mod dropped;
 mod event_store;
 mod faults;
+mod imports;
 mod interest;
 mod kills;
 mod limits;

@@ -36,12 +36,20 @@ pub(super) struct ImportArgs {
     /// The bank that the data come from; two banks may give one name to two things
     #[arg(long, default_value = "default", value_name = "NAME")]
     source: String,
+    /// Write the data of a bank that never was, with so many transactions, into the directory instead
+    #[arg(long, value_name = "ROWS", conflicts_with_all = ["check", "report"])]
+    generate: Option<u64>,
     /// Write what was found into this file too, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
 pub(super) async fn run(config: &Config, args: ImportArgs) -> Outcome {
+    if let Some(rows) = args.generate {
+        import::generate(&args.dir, rows)?;
+        println!("{} holds a bank with {rows} transactions", args.dir.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let wired = wire_on(config, Database::open(config).await?).await?;
     let wiring = wired.wiring;
     let (pool, Secrets { keys, vault }) = (wiring.pool, wiring.secrets);
@@ -51,7 +59,9 @@ pub(super) async fn run(config: &Config, args: ImportArgs) -> Outcome {
     let unfinished = imported::unfinished(&pool).await?;
     let name = args.source.clone();
     if let Some(other) = unfinished.as_ref().filter(|other| **other != name) {
-        return Err(format!("an import of {other} is not finished: finish it first (--source {other})").into());
+        return Err(
+            format!("an import of {other} is not finished: finish it first (--source {other})").into()
+        );
     }
     let places = &embedded()?.places;
     let import = Import {
@@ -98,7 +108,10 @@ async fn on(import: &Import<'_>, args: &ImportArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let Some(held) = Held::take(import.pool).await? else {
-        return Err("a server is up on this bank: stop it, what is taken over has a past that nobody may be in".into());
+        return Err(
+            "a server is up on this bank: stop it, what is taken over has a past that nobody may be in"
+                .into(),
+        );
     };
     let report = write(import, args, &checked).await;
     held.release().await?;

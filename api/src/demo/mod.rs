@@ -22,6 +22,7 @@ use crate::cli::{Outcome, listen, stop_signal};
 use crate::config::Config;
 use crate::sources::BankClock;
 use crate::{telemetry, wiring};
+pub(crate) use people::name;
 use people::{PASSWORD, PEOPLE};
 use seed::Seed;
 

@@ -73,7 +73,7 @@ const LAST: [&str; 20] = [
 ];
 
 /// First and last name of the `n`th customer.
-pub(super) fn name(n: usize) -> (&'static str, &'static str) {
+pub(crate) fn name(n: usize) -> (&'static str, &'static str) {
     (FIRST[n % FIRST.len()], LAST[(n / FIRST.len() + n * 7) % LAST.len()])
 }
 

@@ -62,7 +62,14 @@ impl Check<'_> {
         self.checked.counts.entry(file).or_default()
     }
 
-    fn wrong(&mut self, file: &'static str, line: u64, column: &'static str, code: &'static str, message: &str) {
+    fn wrong(
+        &mut self,
+        file: &'static str,
+        line: u64,
+        column: &'static str,
+        code: &'static str,
+        message: &str,
+    ) {
         let message = message.to_owned();
         self.checked.problems.add(Problem { file, line, column, code, message, expected: None, given: None });
     }
@@ -181,8 +188,7 @@ impl Check<'_> {
         let number = account.number.clone().unwrap_or_else(|| self.import.names.number(&account.id, 0));
         let currency = account.currency;
         let (known, goes_on, rows) = (false, false, 0);
-        let seen =
-            AccountSeen { number, owner, currency, overdraft, balance, last, rows, known, goes_on };
+        let seen = AccountSeen { number, owner, currency, overdraft, balance, last, rows, known, goes_on };
         Ok(row.is_sound().then_some(seen))
     }
 
@@ -316,7 +322,13 @@ impl Check<'_> {
         if let Some(given) = read.balance.filter(|given| *given != balance) {
             let currency = account.currency;
             let both = (currency.decimal(balance.into()), currency.decimal(given.into()));
-            row.differs(problems, "balance", "BALANCE_DIFFERS", "the rows before it come to another", Some(both));
+            row.differs(
+                problems,
+                "balance",
+                "BALANCE_DIFFERS",
+                "the rows before it come to another",
+                Some(both),
+            );
             // Each difference is told where it arises, and not on every row after it.
             account.balance = given;
         }

@@ -10,6 +10,7 @@
 //! Memory holds customers and accounts, never transactions.
 
 mod check;
+mod generate;
 mod known;
 mod post;
 mod problems;
@@ -34,6 +35,7 @@ use serde::Serialize;
 use sqlx::PgPool;
 
 pub use check::check;
+pub use generate::generate;
 pub use post::{differences, post};
 pub use problems::{Problem, Problems};
 

@@ -20,7 +20,11 @@ use super::{Checked, Difference, Import, ImportError, Progress};
 /// # Errors
 /// When files or bank cannot be read, or a file is not what it was when it was checked. What is written by then stays, and a
 /// further run goes on with it.
-pub async fn post(import: &Import<'_>, checked: &Checked, progress: Progress<'_>) -> Result<u64, ImportError> {
+pub async fn post(
+    import: &Import<'_>,
+    checked: &Checked,
+    progress: Progress<'_>,
+) -> Result<u64, ImportError> {
     let importer = Importer::new(import.journal, &import.keys);
     let total = checked.new_rows();
     let mut post = Post { import, checked, importer, total, progress };
@@ -151,10 +155,7 @@ impl Post<'_, '_> {
         self.those_that_are_new(batch).await
     }
 
-    async fn those_that_are_new(
-        &mut self,
-        batch: Vec<(Movement, Option<Asked>)>,
-    ) -> Result<(), ImportError> {
+    async fn those_that_are_new(&mut self, batch: Vec<(Movement, Option<Asked>)>) -> Result<(), ImportError> {
         let (movements, asked): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|(movement, asked)| ((movement, asked.is_some()), asked)).unzip();
         let asked: Vec<Asked> = asked.into_iter().flatten().collect();

@@ -63,7 +63,11 @@ pub fn print_of(names: &Names, file: &'static str, row: &Row<'_>) -> String {
 }
 
 /// A customer of `customers.csv`.
-pub fn customer(import: &Import<'_>, row: &mut Row<'_>, problems: &mut Problems) -> Option<(String, Customer)> {
+pub fn customer(
+    import: &Import<'_>,
+    row: &mut Row<'_>,
+    problems: &mut Problems,
+) -> Option<(String, Customer)> {
     let id = row.id(problems, "id");
     let first: Option<Title<100>> = row.need(problems, "first_name");
     let last: Option<Title<100>> = row.need(problems, "last_name");
@@ -190,7 +194,11 @@ pub struct TransactionRow {
 }
 
 /// A transaction of `transactions.csv`, whose account is known.
-pub fn transaction(row: &mut Row<'_>, problems: &mut Problems, account: &AccountSeen) -> Option<TransactionRow> {
+pub fn transaction(
+    row: &mut Row<'_>,
+    problems: &mut Problems,
+    account: &AccountSeen,
+) -> Option<TransactionRow> {
     let id = row.id(problems, "id");
     let at = moment(row.text("booked_at"));
     if at.is_none() {
@@ -250,12 +258,7 @@ pub fn opening(names: &Names, row: &AccountRow, number: &AccountNumber) -> Optio
     })
 }
 
-fn sum(
-    row: &mut Row<'_>,
-    problems: &mut Problems,
-    column: &'static str,
-    currency: Currency,
-) -> Option<i64> {
+fn sum(row: &mut Row<'_>, problems: &mut Problems, column: &'static str, currency: Currency) -> Option<i64> {
     let text = row.text(column);
     if text.is_empty() {
         return None;

@@ -68,9 +68,8 @@ impl Table {
             problems.add(Problem { file, line, column, code, message, expected: None, given: None });
         };
         // What a spreadsheet writes in front of its first column.
-        let name = |bytes: &[u8]| {
-            String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').trim().to_owned()
-        };
+        let name =
+            |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').trim().to_owned();
         let names: Vec<String> = heading.iter().map(name).collect();
         for (place, name) in names.iter().enumerate() {
             if !layout.columns().any(|column| column == name) {
@@ -115,7 +114,13 @@ impl Table {
             }
             match StringRecord::from_byte_record(std::mem::take(&mut self.raw)) {
                 Ok(record) => {
-                    return Ok(Some(Row { layout: self.layout, places: &self.places, line, record, sound: true }));
+                    return Ok(Some(Row {
+                        layout: self.layout,
+                        places: &self.places,
+                        line,
+                        record,
+                        sound: true,
+                    }));
                 }
                 Err(error) => {
                     wrong("NOT_UTF8", "the row is not UTF-8".to_owned());

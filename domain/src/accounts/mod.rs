@@ -95,7 +95,9 @@ impl Aggregate for Account {
             (Self::Absent, AccountCommand::TakeOver { open, origin }) => {
                 AccountEvent::Opened(open.taken_over(origin)?)
             }
-            (_, AccountCommand::Open(_) | AccountCommand::TakeOver { .. }) => return Err(AccountError::NumberTaken),
+            (_, AccountCommand::Open(_) | AccountCommand::TakeOver { .. }) => {
+                return Err(AccountError::NumberTaken);
+            }
             (Self::Active(_), AccountCommand::Freeze { reason }) => AccountEvent::Frozen { reason },
             (Self::Frozen(_), AccountCommand::Unfreeze { reason }) => AccountEvent::Unfrozen { reason },
             (Self::Active(_), AccountCommand::FallDormant { silent_since }) => {

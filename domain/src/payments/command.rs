@@ -204,7 +204,9 @@ impl Pay {
                 let came = |account| is(account, &Internal::OpeningBalances);
                 let loans = is(&self.source, &Internal::LoanPrincipal) && came(&self.destination);
                 self.origin.is_some()
-                    && (loans || came(&self.source) && to_customer || from_customer && came(&self.destination))
+                    && (loans
+                        || came(&self.source) && to_customer
+                        || from_customer && came(&self.destination))
             }
         }
     }

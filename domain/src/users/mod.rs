@@ -217,9 +217,7 @@ impl Aggregate for User {
             | (
                 Self::Active(_),
                 UserCommand::Register(_) | UserCommand::TakeOver { .. } | UserCommand::Activate,
-            ) => {
-                Err(UserError::InvalidState { state: self.state() })
-            }
+            ) => Err(UserError::InvalidState { state: self.state() }),
         }
     }
 

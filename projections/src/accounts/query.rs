@@ -155,7 +155,9 @@ fn account(row: &PgRow) -> sqlx::Result<Account> {
         early_closure_allowed: row.try_get("early_closure_allowed")?,
         opened_at: row.try_get::<jiff_sqlx::Timestamp, _>("opened_at")?.to_jiff(),
         last_transaction_at: time("last_transaction_at")?,
-        taken_over_on: row.try_get::<Option<jiff_sqlx::Date>, _>("taken_over_on")?.map(jiff_sqlx::Date::to_jiff),
+        taken_over_on: row
+            .try_get::<Option<jiff_sqlx::Date>, _>("taken_over_on")?
+            .map(jiff_sqlx::Date::to_jiff),
         source_id: row.try_get("source_id")?,
         last_position: row.try_get("last_position")?,
         version: row.try_get("version")?,

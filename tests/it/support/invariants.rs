@@ -57,6 +57,9 @@ pub const QUESTIONS: [(&str, &str); 13] = [
         "I3",
         "SELECT format('a debit at position %s leaves %s with %s, and %s must stay', position, account, running, floor)
            FROM postings p JOIN floors USING (account) WHERE amount < 0 AND running < floor
+            -- What was taken over has happened at another bank, whose business it was.
+            AND NOT EXISTS (SELECT FROM events e WHERE e.position = p.position
+                               AND e.payload->'completed'->>'kind' = 'TAKEN_OVER')
             -- But for the last debit of all, which leaves nothing in an account that is closed by the same unit.
             AND NOT (running = 0 AND EXISTS (
                 SELECT FROM events e, events c
