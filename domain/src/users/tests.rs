@@ -16,7 +16,7 @@ fn ada() -> RegisterUser {
 }
 
 fn registered() -> UserEvent {
-    UserEvent::Registered(Box::new(ada().into_event()))
+    UserEvent::Registered(Box::new(ada().into_event(None)))
 }
 
 fn grant(permission: Permission) -> UserCommand {
