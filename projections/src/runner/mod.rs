@@ -112,7 +112,7 @@ impl Held {
     /// When the database cannot be asked.
     pub async fn take(pool: &PgPool) -> sqlx::Result<Option<Self>> {
         let mut db = own_connection(pool).await?;
-        Ok(try_lock(&mut db, Lock::Run).await?.then_some(Self(db)))
+        Ok(try_lock(&mut db, Lock::Run, "").await?.then_some(Self(db)))
     }
 
     /// Gives it back.
