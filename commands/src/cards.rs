@@ -5,7 +5,7 @@ use bursar_domain::cards::{
     Card, CardCommand, CardError, CardExpiry, CardForm, CardLimits, CardNumber, CardType, DeliveryAddress,
     END_BLOCK, Linked, Requested, masked,
 };
-use bursar_domain::kernel::{CardId, CardRequestId, UserId, end_of_day, seconds_until, utc_date};
+use bursar_domain::kernel::{CardId, CardRequestId, Origin, UserId, end_of_day, seconds_until, utc_date};
 use bursar_domain::messages::{Category, MessagesCommand};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -83,6 +83,39 @@ pub struct HeldCard {
     pub masked_number: String,
 }
 
+/// How a card is claimed: the namespace, and the code of the refusal.
+pub(crate) const CLAIM: (&str, &str) = (CARD, "CARD_EXISTS");
+
+/// Those of `tokens` that are linked to their holders, or were.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn known_tokens(
+    journal: &Journal,
+    tokens: &[[u8; 32]],
+) -> Result<std::collections::HashSet<[u8; 32]>, CommandError> {
+    Ok(journal.held(CARD, tokens).await?)
+}
+
+/// The card as the log holds it: neither its number nor its security code.
+#[must_use]
+pub fn linked(token: &[u8; 32], owner: UserId, new: NewCard, origin: Option<Origin>) -> Linked {
+    Linked {
+        owner,
+        token: Personal::new(hex(token)),
+        bin: new.number.bin().to_owned(),
+        last_four: new.number.last_four().to_owned(),
+        brand: new.brand,
+        card_type: new.card_type,
+        expiry: new.expiry,
+        holder_name: new.holder_name.map(Personal::new),
+        issuing_bank: new.issuing_bank,
+        is_default: new.is_default,
+        limits: new.limits,
+        origin,
+    }
+}
+
 /// Links a card to its holder, of whom so many are linked `a_day` (UTC). One that they had linked before and removed comes
 /// back under its id, with what was spent on it.
 ///
@@ -97,19 +130,7 @@ pub async fn link(
     a_day: u32,
 ) -> Result<Committed, CommandError> {
     let token = keys.card_token(owner, &new.number);
-    let card = Box::new(Linked {
-        owner,
-        token: Personal::new(hex(&token)),
-        bin: new.number.bin().to_owned(),
-        last_four: new.number.last_four().to_owned(),
-        brand: new.brand,
-        card_type: new.card_type,
-        expiry: new.expiry,
-        holder_name: new.holder_name.map(Personal::new),
-        issuing_bank: new.issuing_bank,
-        is_default: new.is_default,
-        limits: new.limits,
-    });
+    let card = Box::new(linked(&token, owner, new, None));
     let now = journal.sources().clock.now();
     let (today, holder) = (utc_date(now), journal.holder(CARD, &token).await?);
     let places: Vec<_> = (0..a_day).map(|nth| sha256(format!("{owner}:{today}:{nth}").as_bytes())).collect();

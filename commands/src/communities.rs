@@ -387,6 +387,7 @@ pub async fn pledge(
         },
         is_active: true,
         today: utc_date(journal.sources().clock.now()),
+        origin: None,
     };
     let unit = Unit::new(context)
         .step(id, CommunityCommand::Pledge { user: source.owner(), mandate, amount })

@@ -8,8 +8,11 @@
 use std::sync::Arc;
 
 use bursar_domain::accounts::{AccountCommand, OpenAccount};
-use bursar_domain::kernel::{Origin, TransactionId, UserId};
+use bursar_domain::cards::{CardCommand, Linked};
+use bursar_domain::kernel::{CardId, LoanId, MandateId, Origin, TransactionId, UserId};
 use bursar_domain::ledger::{AccountStatus, Internal};
+use bursar_domain::loans::{LoanCommand, TakeOver};
+use bursar_domain::mandates::{MandateCommand, NewMandate};
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::users::{RegisterUser, UserCommand};
 use bursar_domain::{AccountNumber, Amount, Currency, Entropy, Metadata};
@@ -21,7 +24,7 @@ use crate::journal::SubmitError;
 use crate::keys::{Keys, hex};
 use crate::owned::CommandError;
 use crate::users;
-use crate::{Committed, Context, Journal, Unit};
+use crate::{Committed, Context, Journal, Unit, cards};
 
 /// Who acted, as the log says it.
 const ACTOR: &str = "system:import";
@@ -71,6 +74,30 @@ impl Names {
     #[must_use]
     pub fn opening(&self, account: &str) -> TransactionId {
         TransactionId::of(Timestamp::UNIX_EPOCH, &self.random("opening balance", account))
+    }
+
+    /// The id of a loan.
+    #[must_use]
+    pub fn loan(&self, id: &str) -> LoanId {
+        LoanId::of(Timestamp::UNIX_EPOCH, &self.random("loan", id))
+    }
+
+    /// The id of the movement that brings what is left of a loan.
+    #[must_use]
+    pub fn principal(&self, loan: &str) -> TransactionId {
+        TransactionId::of(Timestamp::UNIX_EPOCH, &self.random("principal", loan))
+    }
+
+    /// The id of a mandate.
+    #[must_use]
+    pub fn mandate(&self, id: &str) -> MandateId {
+        MandateId::of(Timestamp::UNIX_EPOCH, &self.random("mandate", id))
+    }
+
+    /// The id of a card.
+    #[must_use]
+    pub fn card(&self, id: &str) -> CardId {
+        CardId::of(Timestamp::UNIX_EPOCH, &self.random("card", id))
     }
 
     /// The number of an account that brings none: the `n`th that is tried.
@@ -141,6 +168,34 @@ pub struct Movement {
     pub reference: String,
     /// What that bank knew.
     pub origin: Origin,
+}
+
+/// What else is taken over, besides money.
+#[derive(Debug, Clone)]
+pub enum Thing {
+    /// A loan that is owed.
+    Loan {
+        /// Its id.
+        id: LoanId,
+        /// It.
+        taken: Box<TakeOver>,
+    },
+    /// A standing instruction.
+    Mandate {
+        /// Its id.
+        id: MandateId,
+        /// It.
+        new: Box<NewMandate>,
+    },
+    /// A linked card of another bank.
+    Card {
+        /// Its id.
+        id: CardId,
+        /// What stands for holder and number.
+        token: [u8; 32],
+        /// It.
+        card: Box<Linked>,
+    },
 }
 
 impl Movement {
@@ -228,6 +283,39 @@ impl<'a> Importer<'a> {
     /// What the ledger refuses, which it does not after the check.
     pub async fn movement(&mut self, movement: Movement) -> Result<(), CommandError> {
         self.post(movement);
+        self.row().await
+    }
+
+    /// Takes a loan, a mandate or a card over.
+    ///
+    /// # Errors
+    /// `CARD_EXISTS`, when somebody has linked the card since it was checked; what the aggregate refuses.
+    pub async fn thing(&mut self, thing: Thing) -> Result<(), CommandError> {
+        match thing {
+            Thing::Loan { id, taken } => {
+                let currency = taken.application.terms.currency;
+                let (movement, origin) = (taken.transaction_id, taken.origin.clone());
+                let (lent, came) = (Internal::LoanPrincipal, Internal::OpeningBalances);
+                let (lent, came) = (lent.account(currency), came.account(currency));
+                let reference = origin.id.to_string();
+                let pay = Pay {
+                    origin: Some(origin),
+                    ..Pay::between(PaymentKind::TakenOver, lent, came, taken.outstanding, currency, reference)
+                };
+                self.change(2, |unit| {
+                    let unit = unit.create(id, LoanCommand::TakeOver(taken));
+                    unit.create(movement, PaymentCommand::Pay(Box::new(pay)))
+                });
+            }
+            Thing::Mandate { id, new } => self.change(1, |unit| unit.create(id, MandateCommand::SetUp(new))),
+            Thing::Card { id, token, card } => {
+                let ((namespace, taken), at) = (cards::CLAIM, self.journal.sources().clock.now());
+                self.change(1, |unit| {
+                    let unit = unit.create(id, CardCommand::Link { card, at });
+                    unit.claim(namespace, token, id, taken)
+                });
+            }
+        }
         self.row().await
     }
 

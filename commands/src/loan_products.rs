@@ -56,6 +56,17 @@ fn defaults() -> impl Iterator<Item = (&'static str, LoanTerms)> {
     DEFAULTS.into_iter().filter_map(|(id, json)| Some((id, serde_json::from_str(json).ok()?)))
 }
 
+/// The terms of a product; of one that every bank begins with, those that it begins with.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn terms_of(journal: &Journal, id: &str) -> Result<Option<LoanTerms>, CommandError> {
+    Ok(match journal.load::<LoanProduct>(id).await?.0 {
+        LoanProduct::Defined(terms) => Some(terms),
+        LoanProduct::Absent => defaults().find(|(default, _)| *default == id).map(|(_, terms)| terms),
+    })
+}
+
 /// The terms of a product that can be applied for now.
 ///
 /// # Errors

@@ -89,6 +89,7 @@ pub async fn set_up(
         plan: order.plan,
         is_active: order.is_active,
         today: utc_date(journal.sources().clock.now()),
+        origin: None,
     };
     let id = MandateId::mint(journal.sources());
     let unit = Unit::new(context).create(id, MandateCommand::SetUp(Box::new(new)));

@@ -332,6 +332,7 @@ fn card() -> Linked {
         issuing_bank: Some("Guaranty Trust Bank".into()),
         is_default: true,
         limits: CardLimits { currency: Currency::NGN, daily: 20_000_000, monthly: 200_000_000 },
+        origin: None,
     }
 }
 

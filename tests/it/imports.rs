@@ -9,6 +9,8 @@ use bursar_api::database::Database;
 use bursar_api::import::{self, Checked, Import, ImportError};
 use bursar_commands::imports::Names;
 use bursar_commands::journal::imported;
+use bursar_domain::Currency;
+use bursar_domain::cards::CardLimits;
 use bursar_domain::kernel::{half_even, midnight, utc_date};
 use jiff::ToSpan as _;
 use serde_json::{Value, json};
@@ -29,6 +31,8 @@ fn import<'a>(bank: &'a Bank, dir: &Path) -> Import<'a> {
         names: Names::new(Arc::clone(&keys), "old".to_owned()),
         keys,
         places: bank.app.places,
+        reference: bank.app.reference,
+        card_limits: CardLimits { currency: Currency::NGN, daily: 20_000_000, monthly: 200_000_000 },
         minimum_age: 16,
         now: bank.app.journal.sources().clock.now(),
         resumed: false,
@@ -104,7 +108,7 @@ fn entries(statement: &Value) -> Vec<(String, i64, i64)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn customers_of_another_bank_find_their_past_log_in_and_pay() {
     let bank = Bank::open().await;
-    assert_eq!(taken(&bank, Path::new(GOLDEN)).await, 14);
+    assert_eq!(taken(&bank, Path::new(GOLDEN)).await, 18);
     let ada = first_login(&bank, "ada@old.example").await;
     let accounts = ada.get("/v1/accounts?type=CURRENT").await.is(200);
     let account = &accounts.list_at("accounts")[0];
@@ -137,7 +141,8 @@ async fn customers_of_another_bank_find_their_past_log_in_and_pay() {
                 WHERE a.account_number = $1";
     let state: String = sqlx::query_scalar(sql).bind(chidi).fetch_one(&bank.pool).await.unwrap();
     assert_eq!(state, "PENDING FROZEN");
-    assert_eq!(bank.internal("opening_balances").await, -(750_000 + 50_100_055 + 2_005));
+    assert_eq!(bank.internal("opening_balances").await, 900_000 - (750_000 + 50_100_055 + 2_005));
+    assert_eq!(bank.internal("loan_principal").await, -900_000);
     bank.caught_up().await;
     check(&bank.pool).await;
     bank.close().await;
@@ -156,6 +161,9 @@ async fn the_same_files_again_change_nothing_and_other_files_are_told_apart() {
         ("customers.csv", "Okafor", "Okoro", "customers.csv:2 id: CHANGED"),
         ("accounts.csv", ",500000.00,", ",500000.01,", "accounts.csv:3 id: CHANGED"),
         ("transactions.csv", "Market", "Markets", "transactions.csv:2 id: CHANGED"),
+        ("loans.csv", "A roof", "A house", "loans.csv:2 id: CHANGED"),
+        ("mandates.csv", "Allowance", "Allowances", "mandates.csv:3 id: CHANGED"),
+        ("cards.csv", "12/49", "11/49", "cards.csv:2 id: CHANGED"),
         ("transactions.csv", "T-7", "T-8", "transactions.csv:8 id: NEW_ROW"),
     ] {
         let dir = golden();
@@ -171,6 +179,7 @@ async fn every_wrong_row_is_named_and_nothing_is_written() {
     let bank = Bank::open().await;
     let head = bank.events().await;
     let (customers, accounts, transactions) = ("customers.csv", "accounts.csv", "transactions.csv");
+    let (loans, mandates, cards) = ("loans.csv", "mandates.csv", "cards.csv");
     for (file, from, to, expected) in [
         (customers, "language,since", "tongue,since", "customers.csv:1: UNKNOWN_COLUMN"),
         (customers, "email,phone", "email,email", "customers.csv:1 phone: MISSING_COLUMN"),
@@ -218,6 +227,22 @@ async fn every_wrong_row_is_named_and_nothing_is_written() {
             "-402500.01,NGN,-5000.01",
             "transactions.csv:5 amount: OVERDRAWN",
         ),
+        (loans, "A-1,LN-PER-001", "A-9,LN-PER-001", "loans.csv:2 account_id: UNKNOWN_ACCOUNT"),
+        (loans, "LN-PER-001", "LN-X", "loans.csv:2 product: UNKNOWN_PRODUCT"),
+        (loans, ",9000.00", ",90000.00", "loans.csv:2 outstanding_principal: OUT_OF_RANGE"),
+        (loans, ",12,2025", ",a lot,2025", "loans.csv:2 interest_rate: MALFORMED"),
+        (loans, "12,3,2030", "12,12,2030", "loans.csv:2 paid_instalments: OUT_OF_RANGE"),
+        (loans, "2030-01-15", "2025-01-15", "loans.csv:2 next_due_on: BEFORE_OPENING"),
+        (mandates, "A-3,,,,", "A-9,,,,", "mandates.csv:2 to_account_id: UNKNOWN_ACCOUNT"),
+        (mandates, "A-3,,,,", "A-1,,,,", "mandates.csv:2 to_account_id: SAME_ACCOUNT"),
+        (mandates, "A-3,,,,", ",,,,", "mandates.csv:2 to_account_id: NO_PAYEE"),
+        (mandates, "MONTHLY", "OFTEN", "mandates.csv:2 frequency: "),
+        (mandates, "2030-01-31,31,", "2030-01-31,32,", "mandates.csv:2 day: OUT_OF_RANGE"),
+        (mandates, "-31,31,,", "-31,31,2025-01-01,", "mandates.csv:2 ends_on: NOTHING_TO_EXECUTE"),
+        (mandates, ",058,", ",XXX,", "mandates.csv:3 to_bank: UNKNOWN_VALUE"),
+        (cards, "1111,12/49", "1112,12/49", "cards.csv:2 number: MALFORMED"),
+        (cards, "12/49", "12/19", "cards.csv:2 expiry: CARD_EXPIRED"),
+        (cards, "K-1,C-1", "K-1,C-9", "cards.csv:2 customer_id: UNKNOWN_CUSTOMER"),
         (
             transactions,
             "397500.00",
@@ -276,6 +301,42 @@ async fn savings_that_were_taken_over_earn_from_that_day_on() {
     let days = (next - today).get_days();
     let earned = half_even(50_100_055_i128 * 425 * i128::from(days), 3_650_000).unwrap();
     assert_eq!(posted, [(i64::try_from(earned).unwrap(), today.to_string())]);
+    bank.caught_up().await;
+    check(&bank.pool).await;
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loans_mandates_and_cards_go_on_where_they_were() {
+    let bank = Bank::open().await;
+    let dir = golden();
+    let day = |n: i32| utc_date(bank.app.journal.sources().clock.now()).checked_add(n.days()).unwrap();
+    let (rent, instalment) = (day(3), day(5));
+    edit(&dir, "mandates.csv", "2030-01-31,31", &format!("{rent},"));
+    edit(&dir, "loans.csv", "2030-01-15", &instalment.to_string());
+    taken(&bank, dir.path()).await;
+    let ada = first_login(&bank, "ada@old.example").await;
+    let cards = ada.get("/v1/cards").await.is(200);
+    assert!(cards.text.contains("**** **** **** 1111"), "{}", cards.text);
+    // The number came as far as the file and no further.
+    let anywhere = "SELECT count(*) FROM events WHERE payload::text LIKE '%41111111%' OR payload::text LIKE '%4111 1111%'";
+    assert_eq!(sqlx::query_scalar::<_, i64>(anywhere).fetch_one(&bank.pool).await.unwrap(), 0);
+    let loan = "SELECT status || ' ' || amount || ' ' || principal_outstanding || ' ' || submitted_at::date FROM loans
+                 WHERE account_number = '1234567897'";
+    let stands = async || sqlx::query_scalar::<_, String>(loan).fetch_one(&bank.pool).await.unwrap();
+    assert_eq!(stands().await, "DISBURSED 1200000 900000 2025-06-15");
+
+    bank.client().post("/v1/sandbox/clock", &json!({"to": midnight(rent)})).await.is(200);
+    bank.caught_up().await;
+    let ada = first_login(&bank, "ada@old.example").await;
+    assert_eq!(ada.balance("1234567897").await, 650_000);
+    bank.client().post("/v1/sandbox/clock", &json!({"to": midnight(instalment)})).await.is(200);
+    bank.caught_up().await;
+    // Nine equal payments of 900,000 kobo at one percent a month.
+    let paid = 105_066;
+    let ada = first_login(&bank, "ada@old.example").await;
+    assert_eq!(ada.balance("1234567897").await, 650_000 - paid);
+    assert_eq!(stands().await, format!("DISBURSED 1200000 {} 2025-06-15", 900_000 - (paid - 9_000)));
     bank.caught_up().await;
     check(&bank.pool).await;
     bank.close().await;

@@ -12,6 +12,7 @@ use bursar_commands::reference::embedded;
 use bursar_commands::vault::Secrets;
 use bursar_commands::{Journal, loan_products, products};
 use bursar_domain::Currency;
+use bursar_domain::cards::CardLimits;
 use bursar_projections::{Held, ModelState, Projections};
 use clap::Args;
 use serde_json::{Value, json};
@@ -63,14 +64,20 @@ pub(super) async fn run(config: &Config, args: ImportArgs) -> Outcome {
             format!("an import of {other} is not finished: finish it first (--source {other})").into()
         );
     }
-    let places = &embedded()?.places;
+    let lookup = embedded()?;
     let import = Import {
         dir: args.dir.clone(),
         journal: &journal,
         pool: &pool,
         keys: Arc::clone(&keys),
         names: Names::new(keys, name.clone()),
-        places,
+        places: &lookup.places,
+        reference: &lookup.reference,
+        card_limits: CardLimits {
+            currency: config.cards.currency,
+            daily: config.cards.daily_limit,
+            monthly: config.cards.monthly_limit,
+        },
         minimum_age: config.users.minimum_age,
         now: journal.sources().clock.now(),
         resumed: unfinished.is_some(),

@@ -8,6 +8,7 @@ use bursar_domain::products::ProductTerms;
 use bursar_domain::{AccountNumber, Kind};
 
 use super::known::{ASKED, Answer, Asked, ask, changed};
+use super::others;
 use super::rows::{self, ACCOUNTS, AccountRow, CUSTOMERS, TRANSACTIONS};
 use super::seen::Seen;
 use super::table::{Row, Table};
@@ -37,6 +38,7 @@ pub async fn check(import: &Import<'_>, progress: Progress<'_>) -> Result<Checke
     if let Some(table) = Table::open(&import.dir, &TRANSACTIONS, &mut check.checked.problems)? {
         check.transactions(table, progress).await?;
     }
+    others::check(import, &mut check.checked).await?;
     for account in check.checked.accounts.values() {
         let sums = check.checked.sums.entry(account.currency.to_string()).or_default();
         sums.closing += i128::from(account.balance);

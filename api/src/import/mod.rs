@@ -1,25 +1,27 @@
 //! `bursar import`: another bank's data, checked whole and then taken over. The columns are in `api/docs/import.md`.
 //!
 //! ```text
-//!   customers.csv, accounts.csv, transactions.csv
+//!   customers.csv, accounts.csv, transactions.csv, loans.csv, mandates.csv, cards.csv
 //!     -> check    every row, streaming; everything wrong in one report; what the log holds already is known by its origin
 //!     -> post     the same files once more, row for row through the journal, in large units
 //!     -> compare  what is in each account with what the files say
 //! ```
 //!
-//! Memory holds customers and accounts, never transactions.
+//! Memory holds customers and accounts, and the ids of loans, mandates and cards; never transactions.
 
 mod check;
 mod generate;
 mod known;
+mod others;
 mod post;
 mod problems;
 mod rows;
 mod seen;
 mod table;
+mod things;
 mod values;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,8 +29,10 @@ use bursar_commands::imports::Names;
 use bursar_commands::journal::StoreError;
 use bursar_commands::keys::Keys;
 use bursar_commands::{CommandError, Journal};
+use bursar_domain::cards::CardLimits;
 use bursar_domain::kernel::UserId;
-use bursar_domain::reference::Places;
+use bursar_domain::loan_products::LoanTerms;
+use bursar_domain::reference::{Places, Reference};
 use bursar_domain::{AccountNumber, Currency};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -73,6 +77,10 @@ pub struct Import<'a> {
     pub names: Names,
     /// The countries of the world.
     pub places: &'static Places,
+    /// Banks, billers and brands of cards.
+    pub reference: &'static Reference,
+    /// What may be taken from a linked card.
+    pub card_limits: CardLimits,
     /// Years a customer must be old.
     pub minimum_age: i16,
     /// Now.
@@ -117,6 +125,10 @@ pub struct Checked {
     pub sums: BTreeMap<String, Sums>,
     customers: HashMap<String, CustomerSeen>,
     accounts: HashMap<String, AccountSeen>,
+    /// What loans were asked for on; none for a product that the bank has not.
+    loan_terms: HashMap<String, Option<LoanTerms>>,
+    /// Loans, mandates and cards that the log has already, by file and id.
+    known: HashSet<(&'static str, String)>,
 }
 
 /// A customer, as later files need them.

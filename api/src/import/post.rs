@@ -10,6 +10,7 @@ use bursar_domain::products::ProductTerms;
 use bursar_domain::{AccountNumber, Kind};
 
 use super::known::{ASKED, Answer, Asked, ask};
+use super::others;
 use super::problems::Problems;
 use super::rows::{self, ACCOUNTS, AccountRow, CUSTOMERS, TRANSACTIONS, TransactionRow};
 use super::table::{Layout, Row, Table};
@@ -31,6 +32,7 @@ pub async fn post(
     post.customers().await?;
     post.accounts().await?;
     post.transactions().await?;
+    others::post(import, checked, &mut post.importer).await?;
     post.importer.finish().await?;
     post.tell();
     Ok(post.importer.written())

@@ -258,7 +258,13 @@ pub fn opening(names: &Names, row: &AccountRow, number: &AccountNumber) -> Optio
     })
 }
 
-fn sum(row: &mut Row<'_>, problems: &mut Problems, column: &'static str, currency: Currency) -> Option<i64> {
+/// A sum of the currency, when there is one.
+pub fn sum(
+    row: &mut Row<'_>,
+    problems: &mut Problems,
+    column: &'static str,
+    currency: Currency,
+) -> Option<i64> {
     let text = row.text(column);
     if text.is_empty() {
         return None;

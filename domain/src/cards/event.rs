@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::CardExpiry;
 use crate::AccountNumber;
 use crate::aggregate::{AggregateEvent, Due, When, names};
-use crate::kernel::{Amount, CardRequestId, Currency, Personal, TransactionId, UserId};
+use crate::kernel::{Amount, CardRequestId, Currency, Origin, Personal, TransactionId, UserId};
 
 /// The task of ending a block that was for a while.
 pub const END_BLOCK: &str = "card.end_block";
@@ -68,6 +68,9 @@ pub struct Linked {
     pub is_default: bool,
     /// What may be taken from it.
     pub limits: CardLimits,
+    /// What another bank knew of it, when it was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// A card of the bank's own. Its number is made anew from the bank's key and the card's id when the card is made; it is not in

@@ -15,6 +15,7 @@ fn linked(expiry: &str) -> Box<Linked> {
         issuing_bank: None,
         is_default: false,
         limits: CardLimits { currency: Currency::NGN, daily: 1_000, monthly: 1_500 },
+        origin: None,
     })
 }
 

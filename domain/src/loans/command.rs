@@ -7,7 +7,7 @@ use super::book::Share;
 use super::event::{
     CheckOutcome, Collateral, CollateralType, EmploymentType, ExistingLoan, Guarantor, Item, LoanDocument,
 };
-use crate::kernel::{AccountNumber, Amount, TransactionId, UserId};
+use crate::kernel::{AccountNumber, Amount, Origin, TransactionId, UserId};
 use crate::loan_products::LoanTerms;
 
 /// Commands to a loan.
@@ -15,6 +15,8 @@ use crate::loan_products::LoanTerms;
 pub enum LoanCommand {
     /// Ask for it.
     Apply(Box<Application>),
+    /// Go on with one that another bank has made; the movement that brings it is in the same unit.
+    TakeOver(Box<TakeOver>),
     /// Somebody vouches for it.
     AddGuarantor(Box<Guarantor>),
     /// Something secures it.
@@ -147,6 +149,25 @@ pub struct Application {
     pub collateral_type: CollateralType,
     /// Whether they want somebody to vouch.
     pub guarantor_required: bool,
+}
+
+/// A loan that another bank has made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakeOver {
+    /// What was asked for once, on the terms that were agreed.
+    pub application: Application,
+    /// When it was paid out.
+    pub started: Date,
+    /// Principal that is left, minor units.
+    pub outstanding: Amount,
+    /// Instalments that are wholly paid.
+    pub paid: u32,
+    /// When the next one is due.
+    pub next_due: Date,
+    /// The movement.
+    pub transaction_id: TransactionId,
+    /// What that bank knew.
+    pub origin: Origin,
 }
 
 /// A payment towards a loan, and the bookings that were made for it. They are what was right when somebody looked: when

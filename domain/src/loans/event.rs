@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::book::{Row, Share};
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::kernel::{
-    AccountNumber, Amount, CollateralId, DocumentId, GuarantorId, Personal, StoredFile, TransactionId,
-    UserId, midnight,
+    AccountNumber, Amount, CollateralId, DocumentId, GuarantorId, Origin, Personal, StoredFile,
+    TransactionId, UserId, midnight,
 };
 use crate::ledger::{Effect, Tie};
 use crate::loan_products::{Cost, LoanDocumentType, LoanTerms};
@@ -226,6 +226,9 @@ pub struct Applied {
     pub collateral_type: CollateralType,
     /// Whether somebody must vouch for it: the product wants it, or the borrower.
     pub guarantor_required: bool,
+    /// What another bank knew of it, when it was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// Somebody who vouches for a loan.
@@ -333,11 +336,12 @@ pub struct LoanDocument {
 /// A loan that was paid out. Minor units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disbursed {
-    /// Who did it.
-    pub by: UserId,
+    /// Who did it; nobody here, when it was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UserId>,
     /// The transaction.
     pub transaction_id: TransactionId,
-    /// How much.
+    /// How much; of one that was taken over, what was left.
     pub amount: Amount,
     /// What the borrower should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]

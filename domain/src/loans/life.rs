@@ -43,6 +43,7 @@ impl Application {
             existing_loans: self.existing_loans,
             collateral_type: self.collateral_type,
             guarantor_required,
+            origin: None,
         }))])
     }
 }
@@ -52,7 +53,7 @@ const fn out_of_range(terms: &LoanTerms) -> LoanError {
 }
 
 /// A product's own check leaves nothing that cannot be scheduled.
-fn unscheduled(error: NoSchedule, terms: &LoanTerms) -> LoanError {
+pub(super) fn unscheduled(error: NoSchedule, terms: &LoanTerms) -> LoanError {
     match error {
         NoSchedule::Principal => {
             LoanError::AmountOutOfRange { least: terms.min_amount, most: terms.max_amount }
@@ -170,7 +171,7 @@ impl Case {
         });
         let rows = rows.collect();
         Ok(vec![LoanEvent::Disbursed(Box::new(Disbursed {
-            by,
+            by: Some(by),
             transaction_id,
             amount: *amount,
             note,

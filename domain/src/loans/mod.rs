@@ -20,6 +20,7 @@ mod life;
 #[cfg(test)]
 mod life_tests;
 mod schedule;
+mod taken_over;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use book::{
     Arrears, ArrearsStatus, Book, DEFAULT_DAYS, OVERDUE_DAYS, Row, Share, interest_of, principal_of,
 };
-pub use command::{Application, LoanCommand, Repay};
+pub use command::{Application, LoanCommand, Repay, TakeOver};
 pub use eligibility::{Household, LOWEST_SCORE, Range, Verdict, assess};
 pub use error::LoanError;
 pub use event::{
@@ -304,6 +305,7 @@ impl Aggregate for Loan {
     fn decide(&self, command: LoanCommand) -> Result<Vec<LoanEvent>, LoanError> {
         match (self, command) {
             (Self::Absent, LoanCommand::Apply(application)) => application.check(),
+            (Self::Absent, LoanCommand::TakeOver(taken)) => taken.check(),
             (Self::Pending(case) | Self::UnderReview(case), LoanCommand::AddGuarantor(guarantor)) => {
                 case.room(Item::Guarantor(guarantor.id))?;
                 Ok(vec![LoanEvent::GuarantorAdded(guarantor)])

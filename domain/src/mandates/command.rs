@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::{MandateType, Plan, Target};
-use crate::kernel::{AccountNumber, Amount, Currency, Frequency, Personal, TransactionId, UserId};
+use crate::kernel::{AccountNumber, Amount, Currency, Frequency, Origin, Personal, TransactionId, UserId};
 
 /// Commands to a mandate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub struct NewMandate {
     pub is_active: bool,
     /// The UTC day it is: nothing is due before.
     pub today: Date,
+    /// What another bank knew of it, when it is taken over.
+    pub origin: Option<Origin>,
 }
 
 /// What is to be different; what is `None` stays as it is.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{AggregateEvent, Due, When, names};
 use crate::kernel::{
-    AccountNumber, Amount, Calendar, Currency, PauseReason, Personal, TransactionId, UserId, midnight,
+    AccountNumber, Amount, Calendar, Currency, Origin, PauseReason, Personal, TransactionId, UserId, midnight,
 };
 use crate::payments::Outside;
 
@@ -105,6 +105,9 @@ pub struct SetUp {
     pub first: Date,
     /// Whether it began at once; paused otherwise.
     pub is_active: bool,
+    /// What another bank knew of it, when it was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// What a payer may change of a mandate.

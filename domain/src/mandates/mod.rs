@@ -70,6 +70,7 @@ impl NewMandate {
             plan: self.plan,
             first,
             is_active: self.is_active,
+            origin: self.origin,
         })))
     }
 }

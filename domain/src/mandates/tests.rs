@@ -38,6 +38,7 @@ fn new() -> NewMandate {
         },
         is_active: true,
         today: date(2026, 1, 10),
+        origin: None,
     }
 }
 

@@ -279,7 +279,7 @@ impl LoanRow {
             collaterals: Vec::new(),
             documents: Vec::new(),
             reviewer_comments: None,
-            submitted_at: event.recorded_at,
+            submitted_at: applied.origin.as_ref().map_or(event.recorded_at, |origin| origin.at),
             approved_at: None,
             approval_expires_at: None,
             disbursed_at: None,
