@@ -155,19 +155,19 @@ fn loan(import: &Import<'_>, checked: &Checked, row: &mut Row<'_>, problems: &mu
         let both = (terms.currency.to_string(), account.currency.to_string());
         row.differs(problems, "product", "CURRENCY_MISMATCH", "the account's is another", Some(both));
     }
-    if outstanding > principal {
+    if outstanding.zip(principal).is_some_and(|(left, lent)| left.minor() > lent.minor()) {
         row.wrong(problems, "outstanding_principal", "OUT_OF_RANGE", "this is more than was lent");
     }
     if tenure.is_some_and(|months| !(1..=LONGEST).contains(&months)) {
         row.wrong(problems, "tenure_months", "OUT_OF_RANGE", format!("expected 1 to {LONGEST} months"));
     }
-    if paid >= tenure {
+    if paid.zip(tenure).is_some_and(|(paid, all)| paid >= all) {
         row.wrong(problems, "paid_instalments", "OUT_OF_RANGE", "no instalment is left");
     }
     if started.is_some_and(|started| started > utc_date(import.now)) {
         row.wrong(problems, "started_on", "IN_THE_FUTURE", "this is yet to come");
     }
-    if started >= next_due {
+    if started.zip(next_due).is_some_and(|(started, next)| started >= next) {
         row.wrong(problems, "next_due_on", "BEFORE_OPENING", "this is before the first instalment");
     }
     let (source_id, terms, started) = (source_id?, terms?, started?);
