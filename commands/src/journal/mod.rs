@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `unit` | what is asked and what is answered |
 //! | `sequencer` | the loop: lock, catch up, decide, append, commit, publish; lost commits resolved |
+//! | `needs` | what a batch is certain to need |
 //! | `plan`, `claimed`, `sealing` | deciding a batch in memory: the units, unique values, personal data |
 //! | `cache` | what is remembered: committed, batch, unit |
 //! | `store`, `columns`, `append.sql` | the writing SQL |
@@ -38,6 +39,7 @@ mod event_store;
 pub mod imported;
 pub(crate) mod lines;
 mod lookup;
+mod needs;
 mod plan;
 pub(crate) mod read;
 mod sealing;

@@ -129,23 +129,6 @@ impl Memory {
         }
     }
 
-    /// What is certain to be needed. Ledger accounts show only in the events, which [`Memory::plan`] finds; whether
-    /// an idempotency key is known, the append tells.
-    pub(super) fn needs<'a>(&mut self, units: impl Iterator<Item = &'a Unit>) -> Misses {
-        let mut misses = Misses::default();
-        for unit in units {
-            misses.claims.extend(unit.claims.iter().map(|claim| (claim.namespace, claim.hash)));
-            misses.claims.extend(unit.releases.iter().map(|release| (release.namespace, release.hash)));
-            for step in &unit.steps {
-                let known = self.streams.touch(&step.stream) || (step.fresh && self.trust_fresh);
-                if !known {
-                    misses.streams.insert(step.stream.clone());
-                }
-            }
-        }
-        misses
-    }
-
     /// Decides `units` after position `head`, or tells what is missing to do so.
     pub(super) fn plan<'a>(
         &mut self,
