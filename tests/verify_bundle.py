@@ -2,7 +2,7 @@
 """Checks a directory that `bursar audit export` wrote. Shares no code with bursar: the standard library, `cryptography`
 for Ed25519, and the program `zstd`.
 
-    python3 verify_bundle.py DIR [--key KEY]
+    python3 verify_bundle.py DIR [--key KEY] [--checkpoints FILE]
 
 Prints the trial balance and the root, or the first position that is not as it was signed; exits with 1 then.
 """
@@ -63,19 +63,52 @@ class Key:
 
     def open(self, note):
         """The size and the root that a signed note vouches for; None when this key has not signed it."""
-        text, _, signatures = note.partition("\n\n")
-        text += "\n"
-        for line in signatures.splitlines():
-            dash, name, signature = line.split(" ")
-            signature = base64.b64decode(signature, validate=True)
-            if dash == "\u2014" and name == self.name and signature[:4] == self.id:
-                try:
+        try:
+            text, _, signatures = note.partition("\n\n")
+            text, signed = text + "\n", False
+            for line in signatures.splitlines():
+                dash, name, signature = line.split(" ")
+                signature = base64.b64decode(signature, validate=True)
+                if dash == "\u2014" and name == self.name and signature[:4] == self.id:
                     self.public.verify(signature[4:], text.encode())
-                except InvalidSignature:
-                    return None
-                origin, size, root = text.splitlines()[:3]
-                return (int(size), base64.b64decode(root)) if origin == self.name else None
-        return None
+                    signed = True
+            origin, size, root = text.splitlines()
+            # One text a checkpoint.
+            root = base64.b64decode(root, validate=True)
+            whole = f"{self.name}\n{int(size)}\n{base64.b64encode(root).decode()}\n"
+            return (int(size), root) if signed and origin == self.name and whole == text else None
+        except (InvalidSignature, ValueError):
+            return None
+
+
+def checkpoints(path, key):
+    """The sizes and roots that the bank has signed, one after the other."""
+    before = 0
+    for line in path.read_bytes().splitlines():
+        try:
+            said = json.loads(line)
+            size, root = key.open(said["note"])
+            if (said["size"], said["root"]) != (size, root.hex()) or size <= before:
+                raise ValueError
+        except (ValueError, TypeError, KeyError):
+            raise Tampered(before + 1, f"the checkpoint after event {before}") from None
+        yield size, root
+        before = size
+
+
+def outside(path, key):
+    """The same of a file that was kept outside the bank: notes, each of which ends with its signature."""
+    notes, note = [], ""
+    for line in path.read_text().splitlines() if path else []:
+        if not note and not line:
+            continue
+        note += line + "\n"
+        if line.startswith("\u2014"):
+            opened, note = key.open(note), ""
+            if opened is None:
+                raise Tampered(0, "a checkpoint from outside is not signed by the bank")
+            notes.append(opened)
+    return sorted(notes)
 
 
 def lines(directory, size):
@@ -138,34 +171,46 @@ class Books:
                 print(f"  {line:<{width}} {balance:>24}")
 
 
-def check(directory, key):
-    size = json.loads((directory / "bundle.json").read_text())["events"]
+def check(directory, key, kept):
+    try:
+        manifest = json.loads((directory / "bundle.json").read_text())
+        size = manifest["events"]
+        if manifest["version"] != 1 or manifest["origin"] != key.name:
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        sys.exit(f"{directory / 'bundle.json'}: not the log of {key.name}")
     hashes = (directory / "hashes.bin").read_bytes()
-    promises = [json.loads(line) for line in (directory / "checkpoints.jsonl").read_text().splitlines()]
-    tree, books, held, before = Tree(), Books(), 0, ""
+    promises, kept = checkpoints(directory / "checkpoints.jsonl", key), outside(kept, key)
+    tree, books, held, before, promise = Tree(), Books(), 0, "", next(promises, None)
     for position, line in lines(directory, size):
+        leaf = sha256(b"\x00", line)
         try:
             event = json.loads(line)
-        except ValueError:
+            if event["position"] != position:
+                raise Tampered(position, f"the event of position {event['position']} stands here")
+            if leaf != hashes[32 * position - 32 : 32 * position]:
+                raise Tampered(position, "the event is not the one that was sealed")
+            tree.push(leaf)
+            # Of one length up to microseconds, or shorter: compared as times.
+            if (at := event["recordedAt"].rstrip("Z").ljust(26, "0")) and before > at:
+                raise Tampered(position, "recorded before the event in front of it")
+            before = at
+            books.take(position, event)
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise Tampered(position, "not an event") from None
-        if event.get("position") != position:
-            raise Tampered(position, f"the event of position {event.get('position')} stands here")
-        leaf = sha256(b"\x00", line)
-        if leaf != hashes[32 * position - 32 : 32 * position]:
-            raise Tampered(position, "the event is not the one that was sealed")
-        tree.push(leaf)
-        # Of one length up to microseconds, or shorter: compared as times.
-        if (at := event["recordedAt"].rstrip("Z").ljust(26, "0")) and before > at:
-            raise Tampered(position, "recorded before the event in front of it")
-        before = at
-        books.take(position, event)
-        while promises and promises[0]["size"] <= position:
-            promise = promises.pop(0)
-            if key.open(promise["note"]) != (position, tree.root()):
+        if promise and promise[0] == position:
+            if promise[1] != tree.root():
                 raise Tampered(position, f"the checkpoint over events {held + 1} to {position}")
-            held = position
-    if promises or held != size:
-        raise Tampered(min(held, size) + 1, "the log and its checkpoints end in different places")
+            held, promise = position, next(promises, None)
+        while kept and kept[0][0] <= position:
+            if kept.pop(0) != (position, tree.root()):
+                raise Tampered(position, "another log than a checkpoint from outside says")
+    if len(hashes) != 32 * size:
+        raise Tampered(size, "more hashes than events")
+    if kept or promise:
+        raise Tampered(size + 1, f"the log goes on to {max(c[0] for c in [*kept, promise] if c)}, a checkpoint says")
+    if held != size:
+        raise Tampered(held + 1, "no checkpoint vouches for this event and those that follow")
     books.print()
     print(f"verified: {size} events, {len(books.versions)} aggregates")
     print(f"root: {tree.root().hex()}")
@@ -175,9 +220,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dir", type=pathlib.Path)
     parser.add_argument("--key", help="the bank's public key, as somebody else has kept it")
+    parser.add_argument("--checkpoints", type=pathlib.Path, help="a file of checkpoints that was kept outside the bank")
     arguments = parser.parse_args()
     try:
-        check(arguments.dir, Key(arguments.key or (arguments.dir / "key.txt").read_text()))
+        key = Key(arguments.key or (arguments.dir / "key.txt").read_text())
+        check(arguments.dir, key, arguments.checkpoints)
     except Tampered as tampered:
         print(tampered)
         sys.exit(1)

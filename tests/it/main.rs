@@ -94,6 +94,7 @@ mod statement_formats;
 mod statements;
 mod support;
 mod tags;
+mod tampering;
 mod transactions;
 mod two_servers;
 mod users;

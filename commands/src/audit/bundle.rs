@@ -50,6 +50,7 @@ pub(super) struct Manifest {
 pub(super) struct CheckpointLine {
     pub(super) size: Position,
     pub(super) root: String,
+    /// As the bank says; no signature is over it.
     pub(super) sealed_at: jiff::Timestamp,
     pub(super) note: String,
 }

@@ -61,6 +61,12 @@ pub fn verify(
         Some(key) => key.clone(),
         None => own_key(&dir.join("key.txt"))?,
     };
+    if manifest.version != 1 {
+        return Err(malformed(&dir.join("bundle.json"), "another version of this layout"));
+    }
+    if manifest.origin != key.name() {
+        return Err(malformed(&dir.join("bundle.json"), format!("not the log of {}", key.name())));
+    }
     let mut checking = Checking::new(key, manifest.events);
     let difference = checking.run(dir, trusted, progress)?.err();
     let Checking { rebuilt, tree, key, checkpoints, outside, .. } = checking;
@@ -102,8 +108,14 @@ struct Checking {
 /// A promise still to be held against the tree.
 struct Promise {
     size: Position,
-    note: String,
+    root: Hash,
     outside: bool,
+}
+
+/// Every promise up to the first checkpoint that is not one, smallest first, and what is wrong with that.
+struct Promises {
+    good: Vec<Promise>,
+    broken: Option<Difference>,
 }
 
 impl Checking {
@@ -119,11 +131,8 @@ impl Checking {
         trusted: &Trusted,
         progress: &mut dyn FnMut(i64, i64),
     ) -> Result<Result<(), Difference>, BundleError> {
-        let promises = match self.promises(&dir.join("checkpoints.jsonl"), trusted)? {
-            Ok(promises) => promises,
-            Err(difference) => return Ok(Err(difference)),
-        };
-        let mut promises = promises.into_iter().peekable();
+        let Promises { good, broken } = self.promises(&dir.join("checkpoints.jsonl"), trusted)?;
+        let mut promises = good.into_iter().peekable();
         let hashes = dir.join("hashes.bin");
         let mut hashes = BufReader::new(File::open(&hashes).map_err(at(&hashes))?);
         for (first, last) in files(self.events) {
@@ -133,6 +142,9 @@ impl Checking {
             };
             let mut lines = BufReader::new(zstd::Decoder::new(file).map_err(at(&path))?);
             for position in first..=last {
+                if let Some(broken) = broken.as_ref().filter(|broken| broken.position <= position) {
+                    return Ok(Err(broken.clone()));
+                }
                 let mut sealed = [0; 32];
                 if hashes.read_exact(&mut sealed).is_err() {
                     return Ok(Err(difference(position, "hashes.bin", "a hash of the event", "none")));
@@ -153,40 +165,57 @@ impl Checking {
             }
             progress(last, self.events);
         }
-        Ok(self.end(promises.next()))
+        if hashes.read(&mut [0]).unwrap_or(1) > 0 {
+            return Ok(Err(difference(self.events, "hashes.bin", "the end of the file", "more hashes")));
+        }
+        Ok(broken.map_or(Ok(()), Err).and_then(|()| self.end(promises.next())))
     }
 
-    /// Every checkpoint, smallest first, of the directory and from outside.
-    fn promises(
-        &self,
-        path: &Path,
-        trusted: &Trusted,
-    ) -> Result<Result<Vec<Promise>, Difference>, BundleError> {
-        let mut promises = Vec::new();
-        let mut before = 0;
-        for line in BufReader::new(File::open(path).map_err(at(path))?).lines() {
-            let line = line.map_err(at(path))?;
-            let line: CheckpointLine = serde_json::from_str(&line).map_err(|e| malformed(path, e))?;
-            if line.size <= before {
-                return Ok(Err(difference(line.size, "checkpoints", "growing sizes", line.size)));
-            }
-            before = line.size;
-            promises.push(Promise { size: line.size, note: line.note, outside: false });
-        }
-        for note in &trusted.notes {
-            match self.key.open(note) {
-                Ok(checkpoint) => promises.push(Promise {
-                    size: position(checkpoint.size),
-                    note: note.clone(),
-                    outside: true,
-                }),
-                Err(bad) => {
-                    return Ok(Err(difference(0, "a checkpoint from outside", "signed by the bank", bad)));
+    /// The checkpoints of the directory and from outside.
+    fn promises(&self, path: &Path, trusted: &Trusted) -> Result<Promises, BundleError> {
+        let (mut good, mut broken, mut before) = (Vec::new(), None, 0);
+        for line in BufReader::new(File::open(path).map_err(at(path))?).split(b'\n') {
+            match self.promise(&line.map_err(at(path))?, before) {
+                Ok(promise) => {
+                    before = promise.size;
+                    good.push(promise);
+                }
+                Err(difference) => {
+                    broken = Some(difference);
+                    break;
                 }
             }
         }
-        promises.sort_by_key(|promise| promise.size);
-        Ok(Ok(promises))
+        for note in &trusted.notes {
+            match self.key.open(note) {
+                Ok(signed) => {
+                    good.push(Promise { size: position(signed.size), root: signed.root, outside: true });
+                }
+                Err(bad) => {
+                    broken = Some(difference(0, "a checkpoint from outside", "signed by the bank", bad));
+                }
+            }
+        }
+        good.sort_by_key(|promise| promise.size);
+        Ok(Promises { good, broken })
+    }
+
+    /// The checkpoint in a line, which follows the one over `before` events. What is wrong with it shows at the first
+    /// event that it alone is about.
+    fn promise(&self, line: &[u8], before: Position) -> Result<Promise, Difference> {
+        let subject = format!("the checkpoint after event {before}");
+        let wrong = |expected: &str, found: String| difference(before + 1, &subject, expected, found);
+        let line: CheckpointLine =
+            serde_json::from_slice(line).map_err(|e| wrong("one that can be read", e.to_string()))?;
+        let signed = self.key.open(&line.note).map_err(|bad| wrong("signed by the bank", bad.to_string()))?;
+        let (size, root) = (position(signed.size), signed.root);
+        if (line.size, &line.root) != (size, &hex(&root)) {
+            return Err(wrong(&format!("{size} {}", hex(&root)), format!("{} {}", line.size, line.root)));
+        }
+        if size <= before {
+            return Err(wrong("a larger one", size.to_string()));
+        }
+        Ok(Promise { size, root, outside: false })
     }
 
     /// One line: its place, its hash, and what it says.
@@ -216,20 +245,15 @@ impl Checking {
 
     /// Holds a signed checkpoint against the tree over as many events.
     fn hold(&mut self, promise: &Promise) -> Result<(), Difference> {
-        let size = promise.size;
-        let subject = format!("the checkpoint over events {} to {size}", (self.held + 1).min(size));
-        let signed = self.key.open(&promise.note);
-        let signed = signed.map_err(|bad| difference(size, &subject, "signed by the bank", bad))?;
-        if position(signed.size) != size {
-            return Err(difference(size, subject, size, signed.size));
-        }
+        let Promise { size, root: signed, outside } = *promise;
         let root = self.tree.root();
-        if signed.root != root {
-            return Err(difference(size, subject, hex(&signed.root), hex(&root)));
+        if signed != root {
+            let subject = format!("the checkpoint over events {} to {size}", (self.held + 1).min(size));
+            return Err(difference(size, subject, hex(&signed), hex(&root)));
         }
         self.held = size;
         self.checkpoints += 1;
-        self.outside += usize::from(promise.outside);
+        self.outside += usize::from(outside);
         Ok(())
     }
 

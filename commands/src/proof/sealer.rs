@@ -102,9 +102,17 @@ impl Sealer {
     /// # Errors
     /// [`StoreError`], also when the tree or the log is not what was written.
     pub async fn seal(&self) -> Result<u64, StoreError> {
-        let mut size = sealed(&self.pool).await?;
+        let (mut size, mut root) = match super::checkpoints(&self.pool, 0, 1).await?.pop() {
+            Some(newest) => (newest.size.unsigned_abs(), Some(newest.root)),
+            None => (0, None),
+        };
         loop {
             let mut edge = Edge::read(&self.pool, size).await?;
+            // Whoever changed the tree gets no signature for it.
+            if root.is_some_and(|root| root != edge.root()) {
+                let what = format!("the tree of {size} events has not the root that was signed");
+                return Err(StoreError::Damaged(what));
+            }
             let mut after = position(size);
             while after < position(size) + BATCH {
                 let page = lines(&self.pool, after, PAGE).await?;
@@ -122,7 +130,7 @@ impl Sealer {
             if edge.size() == size {
                 return Ok(size);
             }
-            size = edge.size();
+            (size, root) = (edge.size(), Some(edge.root()));
             self.write(edge).await?;
         }
     }
@@ -184,10 +192,4 @@ impl Sealer {
             }
         }
     }
-}
-
-/// How many events are sealed.
-async fn sealed(pool: &PgPool) -> Result<u64, StoreError> {
-    let size = sqlx::query_scalar!("SELECT max(size) FROM seals").fetch_one(pool).await?;
-    Ok(size.unwrap_or(0).unsigned_abs())
 }

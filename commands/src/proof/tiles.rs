@@ -129,7 +129,10 @@ pub(crate) async fn leaves(pool: &PgPool, leaves: Range<u64>) -> Result<Vec<Hash
     leaves
         .map(|leaf| {
             let (tile, within) = place((0, leaf));
-            prefix(&tiles, tile, within.end).map(|hashes| hashes[within.start])
+            let hashes = prefix(&tiles, tile, within.end);
+            hashes.map(|hashes| hashes[within.start]).map_err(|missing| {
+                StoreError::Damaged(format!("position {} has no sealed hash: {missing}", leaf + 1))
+            })
         })
         .collect()
 }
