@@ -3,6 +3,8 @@
 //! A checkpoint is a signed note (C2SP `tlog-checkpoint`): so many events have this Merkle root (RFC 6962). The same notes
 //! are written to a file and posted to an address, where nobody who owns the database can change them.
 
+mod explain;
+
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -34,6 +36,9 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list_checkpoints))
         .routes(routes!(prove_event))
         .routes(routes!(prove_consistency))
+        .routes(routes!(explain::explain_account))
+        .routes(routes!(explain::explain_loan))
+        .routes(routes!(explain::explain_mandate))
 }
 
 query! {

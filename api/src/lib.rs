@@ -56,6 +56,7 @@ pub mod operations;
 mod outside;
 mod paging;
 pub mod passwords;
+mod past;
 pub mod payments;
 pub mod permissions;
 pub mod postgres;

@@ -1,6 +1,7 @@
 //! Cards that customers have.
 
 use bursar_domain::cards::{CardEvent, CardExpiry, CardForm, CardStatus, CardType, Linked, Requested};
+use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{CardId, UserId};
 use bursar_domain::{AccountNumber, Currency, Event, Kind, Personal, Position, Recorded};
 use jiff::Timestamp;
@@ -9,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField};
+use crate::past::{Of, each};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records, find, list};
 use crate::row::{erase, erasure};
+use crate::statement_entries::AsOf;
 
 /// A card. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +184,23 @@ pub async fn of_owner(
 /// When the database cannot be read.
 pub async fn owned(pool: &PgPool, owner: UserId, card_id: CardId) -> sqlx::Result<Option<CardRow>> {
     Ok(find::<CardRow>(pool, &card_id).await?.filter(|card| card.owner == owner))
+}
+
+/// The card of `owner`'s as it was at a past moment, and when that was; none when they did not have it then.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn as_of(
+    pool: &PgPool,
+    codec: &Codec,
+    owner: UserId,
+    card_id: CardId,
+    as_of: AsOf,
+) -> sqlx::Result<Option<(CardRow, Timestamp)>> {
+    let mut model = Cards::default();
+    // All of theirs: which is the default follows from the others too.
+    let at = each(pool, codec, Of::Cards(owner), Some(as_of), |event| model.fold(event)).await?;
+    Ok(model.rows.get(&owner, &card_id).cloned().map(|row| (row, at)))
 }
 
 /// The read model behind [`of_owner`].

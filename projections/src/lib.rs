@@ -31,6 +31,7 @@ mod log;
 pub mod mandates;
 pub mod messages;
 mod page;
+mod past;
 pub mod products;
 mod read_model;
 mod rebuild;
@@ -50,6 +51,7 @@ mod window;
 pub use catalogue::{Entry, catalogue};
 pub use freshness::{Freshness, Lagging, ModelState, ModelStatus};
 pub use page::{Page, Paged, Sort, SortField, UnknownSort};
+pub use past::{Explanation, Step};
 pub use read_model::{FoldError, ReadModel, Table};
 pub use rebuild::{
     Diff, Difference, DifferenceKind, Log, Order, Progress, RebuildError, RebuildState, RebuildStatus,

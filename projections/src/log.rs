@@ -41,6 +41,10 @@ impl Batch {
     }
 }
 
+/// The columns that [`decoded`] reads. Not the checked macro: it would copy each column into a `String` of its own.
+pub(crate) const COLUMNS: &str = "position, sequence, recorded_at, aggregate_type, aggregate_id, event_type,
+    event_version, payload::text, metadata::text";
+
 /// Reads up to `limit` events with `after < position <= upto`, and decodes those of the nouns `wanted`. An
 /// event of any other noun is passed over, readable or not.
 pub(crate) async fn read(
@@ -50,14 +54,22 @@ pub(crate) async fn read(
     (after, upto): (Position, Position),
     limit: usize,
 ) -> sqlx::Result<Batch> {
-    // Not the checked macro: it would copy each column into a `String` of its own.
-    let query = sqlx::query(
-        "SELECT position, sequence, recorded_at, aggregate_type, aggregate_id, event_type, event_version,
-                payload::text, metadata::text
-         FROM events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3",
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3"
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query.bind(after).bind(upto).bind(limit).fetch_all(&mut *db).await?;
+    let rows = sqlx::query(&sql).bind(after).bind(upto).bind(limit).fetch_all(&mut *db).await?;
+    decoded(db, codec, wanted, rows, after).await
+}
+
+/// What rows of the log, in order and behind `after`, say of the nouns `wanted`.
+pub(crate) async fn decoded(
+    db: &mut PgConnection,
+    codec: &Codec,
+    wanted: &[Kind],
+    rows: Vec<PgRow>,
+    after: Position,
+) -> sqlx::Result<Batch> {
     let mut batch = Batch { upto: after, ..Batch::default() };
     fetch_keys(db, codec, &rows).await?;
     for row in rows {

@@ -1,5 +1,6 @@
 //! Standing instructions, how far they are, and what became of their days.
 
+use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Frequency, MandateId, PauseReason, TransactionId, UserId};
 use bursar_domain::mandates::{MandateEvent, MandateStatus, MandateType, Plan, SetUp, Target};
 use bursar_domain::users::Erased;
@@ -10,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField, contains};
+use crate::past::{Explanation, Of, Trace, each};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records, equal, find, groups_with, list, list_all};
 use crate::row::{ERASED, erase, erasure, named, parsed};
+use crate::statement_entries::AsOf;
 
 /// A mandate. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -331,6 +334,77 @@ pub async fn owned(pool: &PgPool, owner: UserId, id: MandateId) -> sqlx::Result<
 /// When the database cannot be read.
 pub async fn history(pool: &PgPool, id: MandateId, page: Page) -> sqlx::Result<Paged<ExecutionRow>> {
     list(pool, &id, |_| {}, "due DESC", page).await
+}
+
+bursar_domain::spelled! {
+    /// A number of a mandate.
+    pub enum MandateField {
+        /// Payments made.
+        ExecutionCount = "executionCount",
+        /// Their sum, minor units.
+        TotalAmountExecuted = "totalAmountExecuted",
+        /// Days that failed.
+        FailureCount = "failureCount",
+    }
+}
+
+impl MandateRow {
+    /// The number that a field is.
+    #[must_use]
+    pub const fn number(&self, field: MandateField) -> i64 {
+        match field {
+            MandateField::ExecutionCount => self.execution_count,
+            MandateField::TotalAmountExecuted => self.total_executed,
+            MandateField::FailureCount => self.failure_count,
+        }
+    }
+}
+
+/// A mandate as it was at a past moment, with what had become of its last `days` days, the latest first; none before it was
+/// given. A payee who was erased since has no name in the past either.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn as_of(
+    pool: &PgPool,
+    codec: &Codec,
+    now: &MandateRow,
+    as_of: AsOf,
+    days: usize,
+) -> sqlx::Result<Option<(MandateRow, Vec<ExecutionRow>)>> {
+    let (mut model, id) = (Mandates::default(), now.mandate_id);
+    let stream = id.to_string();
+    each(pool, codec, Of::Stream(Kind::Mandate, &stream), Some(as_of), |event| model.fold(event)).await?;
+    let Some(mut row) = model.rows.get(&id, &id).cloned() else { return Ok(None) };
+    if now.beneficiary_name.as_deref() == Some(ERASED) {
+        row.erase(row.last_position);
+    }
+    let mut executions: Vec<ExecutionRow> = model.executions.rows(&id).cloned().collect();
+    executions.sort_by(|a, b| b.due.cmp(&a.due));
+    executions.truncate(days);
+    Ok(Some((row, executions)))
+}
+
+/// How a number of a mandate came about: the last `limit` events that changed it. None when there is no such mandate.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn explain(
+    pool: &PgPool,
+    codec: &Codec,
+    id: MandateId,
+    field: MandateField,
+    as_of: Option<AsOf>,
+    limit: usize,
+) -> sqlx::Result<Option<Explanation>> {
+    let (mut model, mut trace) = (Mandates::default(), Trace::new(limit));
+    let stream = id.to_string();
+    each(pool, codec, Of::Stream(Kind::Mandate, &stream), as_of, |event| {
+        model.fold(event)?;
+        trace.take(event, model.rows.get(&id, &id).map(|row| row.number(field)))
+    })
+    .await?;
+    Ok(trace.finish())
 }
 
 /// The read model behind [`of_owner`] and [`history`].

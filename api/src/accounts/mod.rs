@@ -13,8 +13,8 @@ use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::AccountStatus;
 use bursar_domain::products::AccountType;
 use bursar_domain::{AccountNumber, Currency};
-use bursar_projections::accounts::{Account, AccountFilter, AccountSort, of_owner, owned};
-use bursar_projections::statement_entries::{self, AsOf};
+use bursar_projections::accounts::{self, Account, AccountFilter, AccountSort, of_owner, owned};
+use bursar_projections::statement_entries::AsOf;
 use bursar_projections::{Page, Sort};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -24,6 +24,7 @@ use crate::app::App;
 use crate::auth::{Allowed, Caller, ReadAccount};
 use crate::openapi::{ReadHeaders, ReadProblems};
 use crate::paging::Pagination;
+use crate::past::{PastQuery, within_log};
 use crate::problem::Problem;
 use crate::query;
 use crate::request::{Conditions, InPath, OneOf, Queried, Search};
@@ -45,6 +46,8 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// The read model behind these pages.
 const MODEL: &str = "accounts";
+/// The read model that knows which payments may come back.
+const TRANSACTIONS: &str = "transactions";
 /// Most accounts shown as linked to one.
 const LINKED: u32 = 100;
 
@@ -146,17 +149,24 @@ async fn linked(app: &App, account: &Account) -> Result<Vec<String>, Problem> {
     Ok(all.filter(|other| *other != account.account_number).map(|other| other.to_string()).collect())
 }
 
-query! {
-    /// When.
-    BalanceQuery {
-        /// The moment; now when absent.
-        as_of: Option<AsOf> = "asOf",
-    }
+/// What an account was at a past moment; before it was opened, nothing is in it.
+///
+/// # Errors
+/// 400 for a position in the future.
+pub(crate) async fn past(app: &App, now: Account, as_of: AsOf) -> Result<Account, Problem> {
+    within_log(app, Some(as_of))?;
+    let then = accounts::as_of(&app.pool, app.journal.codec(), &now, as_of).await?;
+    Ok(then.unwrap_or_else(|| Account {
+        ledger_balance: 0,
+        available_balance: now.overdraft_limit.saturating_sub(now.minimum_balance),
+        last_transaction_at: None,
+        ..now
+    }))
 }
 
 /// Reads the balances of an account, now or as they were.
 #[utoipa::path(
-    get, path = "/v1/accounts/{accountNo}/balance", tag = "Accounts", params(InPath<AccountNumber>, BalanceQuery, ReadHeaders),
+    get, path = "/v1/accounts/{accountNo}/balance", tag = "Accounts", params(InPath<AccountNumber>, PastQuery, ReadHeaders),
     responses((status = 200, description = "The balances.", body = AccountBalance), ReadProblems)
 )]
 async fn read_balance(
@@ -164,17 +174,12 @@ async fn read_balance(
     caller: Allowed<ReadAccount>,
     wants: Conditions,
     number: InPath<AccountNumber>,
-    Queried(BalanceQuery { as_of }): Queried<BalanceQuery>,
+    Queried(PastQuery { as_of }): Queried<PastQuery>,
 ) -> Result<Answer<AccountBalance>, Problem> {
-    let models: &[&str] = if as_of.is_some() { &[MODEL, statement::ENTRIES] } else { &[MODEL] };
+    let models: &[&str] = if as_of.is_some() { &[MODEL, statement::ENTRIES, TRANSACTIONS] } else { &[MODEL] };
     let mut account = account(&app, &caller, &wants, number, models).await?;
     if let Some(as_of) = as_of {
-        statement::within_log(&app, Some(as_of))?;
-        let then = statement_entries::balance(&app.pool, &account.account_number, as_of).await?;
-        let moved = then.ledger.saturating_sub(account.ledger_balance);
-        account.available_balance = account.available_balance.saturating_add(moved);
-        account.ledger_balance = then.ledger;
-        account.last_transaction_at = then.last_entry_at;
+        account = past(&app, account, as_of).await?;
     }
     let now = app.journal.sources().clock.now();
     let version = account.version;

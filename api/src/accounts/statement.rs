@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::auth::{Allowed, ReadAccount};
 use crate::openapi::{ChoiceProblems, ReadHeaders, ReadProblems};
 use crate::paging::Pagination;
+use crate::past::within_log;
 use crate::problem::{FieldError, Problem};
 use crate::query;
 use crate::request::{
@@ -238,19 +239,6 @@ impl AccountStatement {
             pagination: Pagination::of(page, found.entries.total),
             transactions: found.entries.items.into_iter().map(Entry::of).collect(),
         }
-    }
-}
-
-/// Whether the log has got as far as the question.
-///
-/// # Errors
-/// 400 for a position in the future.
-pub(super) fn within_log(app: &App, as_of: Option<AsOf>) -> Result<(), Problem> {
-    match as_of {
-        Some(AsOf::Position(position)) if position > *app.journal.head().borrow() => {
-            Err(Problem::bad_request("/asOfPosition", "OUT_OF_RANGE", "asOfPosition is in the future"))
-        }
-        Some(AsOf::Position(_) | AsOf::Time(_)) | None => Ok(()),
     }
 }
 

@@ -12,7 +12,7 @@ use bursar_domain::Event;
 use bursar_domain::cards::{CardError, CardEvent, CardExpiry, CardLimits, CardNumber, CardStatus, CardType};
 use bursar_domain::kernel::{CardId, UserId};
 use bursar_domain::reference::CardRange;
-use bursar_projections::cards::{CardSort, of_owner, owned};
+use bursar_projections::cards::{CardSort, as_of as as_of_card, of_owner, owned};
 use bursar_projections::{Page, Sort};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::auth::{Allowed, Caller, ReadAccount, WriteTransactions};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
+use crate::past::{PastQuery, within_log};
 use crate::problem::Problem;
 use crate::request::{Conditions, Ignored, InPath, Nothing, OneOf, Queried, Text, Write};
 use crate::{query, request};
@@ -109,9 +110,9 @@ async fn listed(
     }))
 }
 
-/// Reads one card of the caller.
+/// Reads one card of the caller, now or as it was.
 #[utoipa::path(
-    get, path = "/v1/cards/{cardId}", tag = "Cards", params(InPath<CardId>, ReadHeaders),
+    get, path = "/v1/cards/{cardId}", tag = "Cards", params(InPath<CardId>, PastQuery, ReadHeaders),
     responses((status = 200, description = "The card.", body = CardDetails), ReadProblems)
 )]
 async fn read_card(
@@ -119,12 +120,22 @@ async fn read_card(
     caller: Allowed<ReadAccount>,
     wants: Conditions,
     id: InPath<CardId>,
+    Queried(PastQuery { as_of }): Queried<PastQuery>,
 ) -> Result<Answer<CardDetails>, Problem> {
     let id = id.get()?;
     app.fresh(&caller, &wants, &[MODEL]).await?;
-    let row = owned(&app.pool, caller.user(), id).await?.ok_or_else(|| Problem::not_found("card"))?;
-    let (version, now) = (row.version, app.journal.sources().clock.now());
-    let account = own::account(&app, &caller, &wants, &row).await?;
+    within_log(&app, as_of)?;
+    let now = app.journal.sources().clock.now();
+    let found = match as_of {
+        None => owned(&app.pool, caller.user(), id).await?.map(|row| (row, now)),
+        Some(then) => as_of_card(&app.pool, app.journal.codec(), caller.user(), id, then).await?,
+    };
+    let (row, now) = found.ok_or_else(|| Problem::not_found("card"))?;
+    let version = row.version;
+    let account = match (own::account(&app, &caller, &wants, &row).await?, as_of) {
+        (Some(account), Some(then)) => Some(crate::accounts::past(&app, account, then).await?),
+        (account, _) => account,
+    };
     // What is on the account changes without the card.
     let none_match = wants.none_match.filter(|_| account.is_none());
     let details = CardDetails::of(row, account, &app.config.bank.name, now);

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
 
 mod audit;
+mod explain;
 mod import;
 mod keys;
 mod payments;
@@ -76,6 +77,9 @@ enum Command {
     /// Check the bank from its log
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Why a number is what it is: the events that made it, and the arithmetic
+    #[command(subcommand)]
+    Explain(explain::Command),
     /// Payments, for other systems
     #[command(subcommand)]
     Payments(payments::Command),
@@ -139,6 +143,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Import(args) => Box::pin(import::run(&config, args)).await,
         Command::Projections(command) => projections::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
+        Command::Explain(command) => explain::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,
         Command::Products(command) => products::run(&config, command).await,
         Command::Subjects(command) => Box::pin(subjects::run(&config, command)).await,

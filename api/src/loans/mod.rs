@@ -16,7 +16,8 @@ use bursar_commands::loans::withdraw;
 use bursar_domain::Event;
 use bursar_domain::kernel::{LoanId, UserId};
 use bursar_domain::loans::{LoanEvent, LoanStatus};
-use bursar_projections::loans::{LoanFilter, LoanSort, filtered, find};
+use bursar_projections::loans::{self, LoanFilter, LoanSort, filtered, find};
+use bursar_projections::statement_entries::AsOf;
 use bursar_projections::{Page, Sort};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -26,6 +27,7 @@ use crate::app::App;
 use crate::auth::{Allowed, Caller, ReadAccount, WriteTransactions};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
+use crate::past::{PastQuery, within_log};
 use crate::problem::Problem;
 use crate::request::{Conditions, InPath, OneOf, Queried, Text, Write};
 use crate::{query, request};
@@ -103,9 +105,9 @@ async fn list_loans(
     listed(&app, &caller, &wants, query).await
 }
 
-/// Reads a loan of the caller: the application, what is missing, what is owed.
+/// Reads a loan of the caller: the application, what is missing, what is owed; now, or as it was.
 #[utoipa::path(
-    get, path = "/v1/loans/{loanId}", tag = "Loans", params(InPath<LoanId>, ReadHeaders),
+    get, path = "/v1/loans/{loanId}", tag = "Loans", params(InPath<LoanId>, PastQuery, ReadHeaders),
     responses((status = 200, description = "The loan.", body = LoanDetails), ReadProblems)
 )]
 async fn read_loan(
@@ -113,8 +115,9 @@ async fn read_loan(
     caller: Allowed<ReadAccount>,
     wants: Conditions,
     id: InPath<LoanId>,
+    Queried(PastQuery { as_of }): Queried<PastQuery>,
 ) -> Result<Answer<LoanDetails>, Problem> {
-    one(&app, &caller, wants, Some(caller.user()), id).await
+    one(&app, &caller, wants, Some(caller.user()), id, as_of).await
 }
 
 /// Takes an application back, until it is decided.
@@ -141,12 +144,18 @@ async fn one(
     wants: Conditions,
     owner: Option<UserId>,
     id: InPath<LoanId>,
+    as_of: Option<AsOf>,
 ) -> Result<Answer<LoanDetails>, Problem> {
     let id = id.get()?;
     app.fresh(caller, &wants, &[MODEL]).await?;
-    let row = find(&app.pool, owner, id).await?.ok_or_else(|| Problem::not_found("loan"))?;
-    let version = row.version;
+    within_log(app, as_of)?;
     let now = app.journal.sources().clock.now();
+    let found = match as_of {
+        None => find(&app.pool, owner, id).await?.map(|row| (row, now)),
+        Some(then) => loans::as_of(&app.pool, app.journal.codec(), owner, id, then).await?,
+    };
+    let (row, now) = found.ok_or_else(|| Problem::not_found("loan"))?;
+    let version = row.version;
     Ok(Answer::ok(LoanDetails::of(row, now)).tagged(version, wants.none_match))
 }
 

@@ -17,6 +17,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::auth::{Allowed, LoanApprove, LoanDisburse, LoanReview};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
+use crate::past::PastQuery;
 use crate::problem::Problem;
 use crate::request;
 use crate::request::{Conditions, InPath, Queried, Text, Write};
@@ -99,9 +100,9 @@ async fn list_loans_as_staff(
     listed(&app, &caller, &wants, query).await
 }
 
-/// Staff: reads a loan of anybody's.
+/// Staff: reads a loan of anybody's, now or as it was.
 #[utoipa::path(
-    get, path = "/v1/staff/loans/{loanId}", tag = "Staff", params(InPath<LoanId>, ReadHeaders),
+    get, path = "/v1/staff/loans/{loanId}", tag = "Staff", params(InPath<LoanId>, PastQuery, ReadHeaders),
     responses((status = 200, description = "The loan.", body = LoanDetails), ReadProblems)
 )]
 async fn read_loan_as_staff(
@@ -109,8 +110,9 @@ async fn read_loan_as_staff(
     caller: Allowed<LoanReview>,
     wants: Conditions,
     id: InPath<LoanId>,
+    Queried(PastQuery { as_of }): Queried<PastQuery>,
 ) -> Result<Answer<LoanDetails>, Problem> {
-    one(&app, &caller, wants, None, id).await
+    one(&app, &caller, wants, None, id, as_of).await
 }
 
 /// Staff: begins to look into an application.

@@ -8,7 +8,9 @@ use bursar_commands::mandates::{self, Order, Payee};
 use bursar_domain::kernel::{Frequency, MandateId, micros, utc_date};
 use bursar_domain::mandates::{Edits, MandateEvent, MandateStatus, MandateType, Plan};
 use bursar_domain::{AccountNumber, Amount, Currency, Event};
-use bursar_projections::mandates::{MandateFilter, MandateSort, history, of_owner, owned};
+use bursar_projections::mandates::{
+    MandateFilter, MandateSort, as_of as as_of_mandate, history, of_owner, owned,
+};
 use bursar_projections::{Page, Sort};
 use jiff::Timestamp;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,6 +22,7 @@ use crate::auth::{Allowed, ReadAccount, WriteTransactions};
 use crate::calendar::calendar;
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
+use crate::past::{PastQuery, within_log};
 use crate::payments::rail;
 use crate::problem::Problem;
 use crate::request::{
@@ -175,9 +178,9 @@ async fn create_mandate(
     Ok(Answer::ok(MandateResult::of(recorded, set_up)).at(&committed).created(&location))
 }
 
-/// Reads a standing instruction of the caller's, with what became of its last hundred days.
+/// Reads a standing instruction of the caller's, with what became of its last hundred days; now, or as it was.
 #[utoipa::path(
-    get, path = "/v1/mandates/{mandateId}", tag = "Standing instructions", params(InPath<MandateId>, ReadHeaders),
+    get, path = "/v1/mandates/{mandateId}", tag = "Standing instructions", params(InPath<MandateId>, PastQuery, ReadHeaders),
     responses((status = 200, description = "The mandate.", body = MandateDetails), ReadProblems)
 )]
 async fn read_mandate(
@@ -185,13 +188,25 @@ async fn read_mandate(
     caller: Allowed<ReadAccount>,
     wants: Conditions,
     id: InPath<MandateId>,
+    Queried(PastQuery { as_of }): Queried<PastQuery>,
 ) -> Result<Answer<MandateDetails>, Problem> {
     app.fresh(&caller, &wants, &[MODEL]).await?;
-    let row = owned(&app.pool, caller.user(), id.get()?).await?;
-    let row = row.ok_or_else(|| Problem::not_found("mandate"))?;
-    let days = history(&app.pool, row.mandate_id, SHOWN).await?;
+    within_log(&app, as_of)?;
+    let missing = || Problem::not_found("mandate");
+    let row = owned(&app.pool, caller.user(), id.get()?).await?.ok_or_else(missing)?;
+    let (row, days) = match as_of {
+        None => {
+            let days = history(&app.pool, row.mandate_id, SHOWN).await?;
+            (row, days.items)
+        }
+        Some(then) => {
+            let (pool, shown) = (&app.pool, SHOWN.size as usize);
+            let past = as_of_mandate(pool, app.journal.codec(), &row, then, shown).await?;
+            past.ok_or_else(missing)?
+        }
+    };
     let version = row.version;
-    Ok(Answer::ok(MandateDetails::of(row, days.items)).tagged(version, wants.none_match))
+    Ok(Answer::ok(MandateDetails::of(row, days)).tagged(version, wants.none_match))
 }
 
 /// Changes a standing instruction, pauses it, or lets it go on.

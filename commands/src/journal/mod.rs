@@ -321,6 +321,12 @@ impl Journal {
         PersonalBytes { vault: &self.0.vault, pool: &self.0.pool }
     }
 
+    /// What reads the log, with the keys at hand.
+    #[must_use]
+    pub fn codec(&self) -> &Codec {
+        &self.0.codec
+    }
+
     /// The clock and the randomness of the bank.
     #[must_use]
     pub fn sources(&self) -> &Sources {

@@ -1,6 +1,7 @@
 //! Customer accounts: the contract, and the balances the analyst joins. The queries take balances and status
 //! from the ledger itself, so that an answer is never older than the last commit.
 
+mod past;
 mod query;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
+pub use past::{AccountField, as_of, explain};
 pub use query::{AccountFilter, AccountSort, find, of_owner, owned};
 
 use crate::read_model::{FoldError, ReadModel, Table};
@@ -198,6 +200,22 @@ impl Standing {
         Ok(())
     }
 
+    /// What a movement does to this account.
+    fn moved(
+        &mut self,
+        number: &AccountNumber,
+        moved: Movement<'_>,
+        event: &Recorded,
+    ) -> Result<(), FoldError> {
+        for posting in moved.postings.iter().filter(|posting| posting.account == *number) {
+            self.post(posting, moved.at(number, event.recorded_at), event)?;
+        }
+        match moved.hold {
+            Some((account, change)) if account == number => self.hold(account, change, event),
+            _ => Ok(()),
+        }
+    }
+
     fn post(&mut self, posting: &Posting, at: Timestamp, event: &Recorded) -> Result<(), FoldError> {
         let expected = i128::from(self.ledger_balance) + i128::from(posting.amount);
         if expected != i128::from(posting.balance) {
@@ -303,19 +321,38 @@ impl ReadModel for Accounts {
 }
 
 impl Accounts {
+    /// The account as the events so far have made it, with nothing in it but what was told.
+    pub(super) fn row(&mut self, number: &AccountNumber) -> Option<Account> {
+        let place = self.opened.iter().position(|account| account.account_number == *number)?;
+        let mut row = self.opened.swap_remove(place);
+        row.stand(*self.standings.change(number)?);
+        for (_, settings) in self.configured.drain(..).filter(|(configured, _)| configured == number) {
+            row.set_up(settings);
+        }
+        Some(row)
+    }
+
+    /// Takes an event for one account and leaves the others that it touches alone. Answers whether it has one yet.
+    pub(super) fn fold_for(&mut self, number: &AccountNumber, event: &Recorded) -> Result<(), FoldError> {
+        let Event::Payment(payment) = &event.event else { return self.fold(event) };
+        payment.movement().map_or(Ok(()), |moved| self.standing(number)?.moved(number, moved, event))
+    }
+
+    /// What is in the account, what of it is available, and what is reserved; none before it was opened.
+    pub(super) fn numbers(&mut self, number: &AccountNumber) -> Option<(i64, i64)> {
+        let standing = self.standings.change(number)?;
+        Some((standing.ledger_balance, standing.available_balance))
+    }
+
     fn standing(&mut self, number: &AccountNumber) -> Result<&mut Standing, FoldError> {
         self.standings.change(number).ok_or_else(|| FoldError::UnknownAccount(number.clone()))
     }
 
     fn moved(&mut self, moved: Movement<'_>, event: &Recorded) -> Result<(), FoldError> {
-        for posting in moved.postings.iter().filter(|line| !line.account.is_internal()) {
-            let at = moved.at(&posting.account, event.recorded_at);
-            self.standing(&posting.account)?.post(posting, at, event)?;
-        }
-        if let Some((account, change)) = moved.hold {
-            self.standing(account)?.hold(account, change, event)?;
-        }
-        Ok(())
+        let mut touched: Vec<&AccountNumber> = moved.accounts().filter(|one| !one.is_internal()).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        touched.into_iter().try_for_each(|account| self.standing(account)?.moved(account, moved, event))
     }
 
     fn set_status(&mut self, event: &Recorded, status: AccountStatus) -> Result<(), FoldError> {

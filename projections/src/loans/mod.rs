@@ -2,8 +2,9 @@
 
 mod row;
 
+use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{LoanId, UserId};
-use bursar_domain::loans::{LoanEvent, LoanStatus};
+use bursar_domain::loans::{LoanEvent, LoanStatus, Row as Instalment};
 use bursar_domain::{Event, Kind, Recorded};
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx as _;
@@ -12,9 +13,11 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 pub use row::{CollateralRow, DocumentRow, EntryKind, GuarantorRow, LoanEntry, LoanRow, PortfolioRow};
 
 use crate::page::{Page, Paged, Sort, SortField};
+use crate::past::{Explanation, Of, Trace, each};
 use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{self, Records, equal, groups_with, list, list_all};
 use crate::row::{erasure, named, parsed};
+use crate::statement_entries::AsOf;
 
 /// What a list can be sorted by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,6 +78,78 @@ pub async fn filtered(
 pub async fn find(pool: &PgPool, owner: Option<UserId>, id: LoanId) -> sqlx::Result<Option<LoanRow>> {
     let found = records::find::<LoanRow>(pool, &id).await?;
     Ok(found.filter(|loan| owner.is_none_or(|owner| loan.owner == owner)))
+}
+
+bursar_domain::spelled! {
+    /// A number of a loan, minor units.
+    pub enum LoanField {
+        /// Principal that is owed.
+        RemainingBalance = "remainingBalance",
+        /// Interest that has accrued and is not paid.
+        InterestOutstanding = "interestOutstanding",
+        /// What was paid so far.
+        TotalPaid = "totalPaid",
+        /// What ends it when it is paid at once.
+        PayoffAmount = "payoffAmount",
+        /// What the first instalment that is not wholly paid still needs.
+        NextInstalment = "nextInstalment",
+    }
+}
+
+impl LoanRow {
+    /// The number that a field is.
+    #[must_use]
+    pub fn number(&self, field: LoanField) -> i64 {
+        let is_owed = self.status == LoanStatus::Disbursed;
+        match field {
+            LoanField::RemainingBalance => self.principal_outstanding,
+            LoanField::InterestOutstanding => self.interest_outstanding,
+            LoanField::TotalPaid => self.total_paid,
+            LoanField::PayoffAmount => is_owed.then(|| self.book.payoff()).unwrap_or_default(),
+            LoanField::NextInstalment => self.book.next().filter(|_| is_owed).map_or(0, Instalment::owed),
+        }
+    }
+}
+
+/// The loan as it was at a past moment, and when that was; none before it was applied for. `owner` as for [`find`].
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn as_of(
+    pool: &PgPool,
+    codec: &Codec,
+    owner: Option<UserId>,
+    id: LoanId,
+    as_of: AsOf,
+) -> sqlx::Result<Option<(LoanRow, Timestamp)>> {
+    let mut model = Loans::default();
+    let stream = id.to_string();
+    let at =
+        each(pool, codec, Of::Stream(Kind::Loan, &stream), Some(as_of), |event| model.fold(event)).await?;
+    let row = model.loans.get(&id, &id).filter(|row| owner.is_none_or(|owner| row.owner == owner));
+    Ok(row.cloned().map(|row| (row, at)))
+}
+
+/// How a number of a loan came about: the last `limit` events that changed it. None when there is no such loan.
+///
+/// # Errors
+/// When the database cannot be read.
+pub async fn explain(
+    pool: &PgPool,
+    codec: &Codec,
+    id: LoanId,
+    field: LoanField,
+    as_of: Option<AsOf>,
+    limit: usize,
+) -> sqlx::Result<Option<Explanation>> {
+    let (mut model, mut trace) = (Loans::default(), Trace::new(limit));
+    let stream = id.to_string();
+    each(pool, codec, Of::Stream(Kind::Loan, &stream), as_of, |event| {
+        model.fold(event)?;
+        trace.take(event, model.loans.get(&id, &id).map(|row| row.number(field)))
+    })
+    .await?;
+    Ok(trace.finish())
 }
 
 /// One page of what happened on a loan from `from` (inclusive) to `to` (exclusive), newest first.

@@ -15,6 +15,7 @@ pub use query::{
     AsOf, EntryFilter, EntrySort, EntryType, PastBalance, Statement, StatementEntry, StatementRange, balance,
     statement,
 };
+pub(crate) use query::{NEVER, fence};
 pub use whole::{Place, Total, WholeStatement};
 
 use crate::copy::CopyRows;

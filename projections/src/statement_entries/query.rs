@@ -169,7 +169,7 @@ pub(super) async fn ends(
 }
 
 /// Later than anything recorded: the beginning of the year 9999.
-const NEVER: Timestamp = Timestamp::constant(253_370_764_800, 0);
+pub(crate) const NEVER: Timestamp = Timestamp::constant(253_370_764_800, 0);
 
 /// What an account held at a past moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -196,7 +196,7 @@ pub async fn balance(pool: &PgPool, account: &AccountNumber, as_of: AsOf) -> sql
 /// The last place in the log, by time and position, that a question sees. Since within one account time never goes back
 /// along the log, the one index on both finds it. What was taken over from another bank has the time at which it had happened
 /// there, so that both are asked: its time may be long before its position.
-pub(super) async fn fence(
+pub(crate) async fn fence(
     pool: &PgPool,
     as_of: Option<AsOf>,
     to: Timestamp,

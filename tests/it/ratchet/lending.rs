@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bursar_domain::kernel::Permission::{LoanApprove, LoanDisburse, LoanReview};
+use bursar_domain::kernel::Permission::{AuditRead, LoanApprove, LoanDisburse, LoanReview};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -201,6 +201,11 @@ fn decisions() -> Vec<Row> {
     vec![
         get("/v1/staff/loans", reviews, Names::Nothing),
         Row { own: |world| &world.lending.pending, ..get("/v1/staff/loans/{loanId}", reviews, anybodys) },
+        Row {
+            own: |world| &world.lending.owed,
+            by: Some(|world| &world.auditor.client),
+            ..get("/v1/audit/explain/loans/{loanId}", Access::Needs(AuditRead), anybodys)
+        },
         Row {
             own: |world| &world.lending.pending,
             ready: new_pending,

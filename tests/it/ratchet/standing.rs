@@ -1,11 +1,12 @@
 //! Rows about what is paid again and again.
 
+use bursar_domain::kernel::Permission::AuditRead;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::row::{Names, READ, Row, Thing, WRITE, delete, get, post};
+use super::row::{Access, Names, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::World;
 use crate::support::Person;
 
@@ -70,6 +71,15 @@ pub fn rows() -> Vec<Row> {
         get("/v1/mandates", READ, Names::Nothing),
         post("/v1/mandates", WRITE, Names::Own(Thing::Account), mandate),
         own(get("/v1/mandates/{mandateId}", READ, Names::Nothing)),
+        Row {
+            own: |world| &world.standing.read,
+            by: Some(|world| &world.auditor.client),
+            ..get(
+                "/v1/audit/explain/mandates/{mandateId}",
+                Access::Needs(AuditRead),
+                Names::Anybodys(Thing::Mandate),
+            )
+        },
         Row {
             method: Method::PUT,
             own: |world| &world.standing.changed,

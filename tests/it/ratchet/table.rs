@@ -382,6 +382,10 @@ fn audit() -> Vec<Row> {
         reads("/v1/audit/checkpoints", Names::Nothing),
         reads("/v1/audit/consistency", Names::Nothing),
         reads("/v1/audit/events/{position}/proof", Names::Anybodys(Thing::Event)),
+        Row {
+            own: |world| &world.ada.current,
+            ..reads("/v1/audit/explain/accounts/{accountNo}", Names::Anybodys(Thing::Account))
+        },
     ]
 }
 
