@@ -51,6 +51,14 @@ class Tree:
         return root
 
 
+def unpacked(text):
+    """Base64, of which each text has one spelling."""
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw).decode() != text:
+        raise ValueError
+    return raw
+
+
 class Key:
     """A public key as C2SP signed-note writes it: NAME+KEY ID+base64(1 || Ed25519 key)."""
 
@@ -68,15 +76,14 @@ class Key:
             text, signed = text + "\n", False
             for line in signatures.splitlines():
                 dash, name, signature = line.split(" ")
-                signature = base64.b64decode(signature, validate=True)
+                signature = unpacked(signature)
                 if dash == "\u2014" and name == self.name and signature[:4] == self.id:
                     self.public.verify(signature[4:], text.encode())
                     signed = True
             origin, size, root = text.splitlines()
             # One text a checkpoint.
-            root = base64.b64decode(root, validate=True)
-            whole = f"{self.name}\n{int(size)}\n{base64.b64encode(root).decode()}\n"
-            return (int(size), root) if signed and origin == self.name and whole == text else None
+            whole = f"{self.name}\n{int(size)}\n{root}\n" == text
+            return (int(size), unpacked(root)) if signed and origin == self.name and whole else None
         except (InvalidSignature, ValueError):
             return None
 

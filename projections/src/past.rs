@@ -33,12 +33,8 @@ pub(crate) enum Of<'a> {
 impl Of<'_> {
     /// The events as a table. Never along the log: they are found by their streams.
     fn push(self, query: &mut QueryBuilder<'_, Postgres>) {
-        let payments = |query: &mut QueryBuilder<'_, Postgres>, ids: &str, number: &AccountNumber| {
-            query.push(format!("SELECT e.* FROM ({ids} = ")).push_bind(number.to_string());
-            query.push(
-                ") t JOIN events e ON e.aggregate_type = 'payment' AND e.aggregate_id = t.transaction_id",
-            );
-        };
+        let joined =
+            ") t JOIN events e ON e.aggregate_type = 'payment' AND e.aggregate_id = t.transaction_id";
         match self {
             Self::Stream(kind, id) => {
                 query.push("SELECT * FROM events WHERE aggregate_type = ").push_bind(kind.as_str());
@@ -54,17 +50,17 @@ impl Of<'_> {
             Self::Account(number) => {
                 Self::Stream(Kind::Account, number.as_str()).push(query);
                 query.push(" UNION ALL ");
-                let ids = "SELECT DISTINCT transaction_id FROM statement_entries WHERE account_number";
-                payments(query, ids, number);
+                let ids = "SELECT e.* FROM (SELECT DISTINCT transaction_id FROM statement_entries WHERE account_number = ";
+                query.push(ids).push_bind(number.to_string()).push(joined);
             }
             Self::Funding(number) => {
-                let ids = "SELECT transaction_id FROM transactions WHERE type IN ('CARD_FUNDING', 'MWALLET_FUNDING')
-                           AND payee = (SELECT owner FROM accounts WHERE account_number = destination_account)
-                           AND destination_account";
-                payments(query, ids, number);
+                let ids = "SELECT e.* FROM (SELECT transaction_id FROM transactions
+                           WHERE type IN ('CARD_FUNDING', 'MWALLET_FUNDING') AND destination_account = ";
+                query.push(ids).push_bind(number.to_string());
+                let payee = " AND payee = (SELECT owner FROM accounts WHERE account_number = ";
+                query.push(payee).push_bind(number.to_string()).push(")").push(joined);
             }
         }
-        query.push(" OFFSET 0");
     }
 }
 
@@ -84,7 +80,7 @@ pub(crate) async fn each(
     loop {
         let mut query = QueryBuilder::new(format!("SELECT {COLUMNS} FROM ("));
         of.push(&mut query);
-        query.push(") e WHERE position > ").push_bind(after);
+        query.push(" OFFSET 0) e WHERE position > ").push_bind(after);
         query.push(" AND position <= ").push_bind(position);
         query.push(" AND recorded_at <= ").push_bind(at.to_sqlx());
         query.push(format!(" ORDER BY position LIMIT {PAGE}"));

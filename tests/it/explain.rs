@@ -83,10 +83,10 @@ async fn a_long_history_begins_with_what_came_before() {
     let middle = &steps[steps.len() - 3];
     let then = explained(&auditor, &format!("{path}&asOfPosition={}", middle["position"])).await;
     assert_eq!(then["result"], middle["result"]);
-    auditor.get(&format!("/v1/audit/explain/{path}&limit=0")).await.problem(400, "VALIDATION_FAILED");
+    let none = auditor.get(&format!("/v1/audit/explain/{path}&limit=0")).await;
+    assert_eq!(none.pointers(), ["/limit"]);
     let wrong = format!("/v1/audit/explain/accounts/{}?field=happiness", ada.current);
     assert_eq!(auditor.get(&wrong).await.pointers(), ["/field"]);
-    auditor.get("/v1/audit/explain/cards/x").await.problem(404, "NOT_FOUND");
     bank.close().await;
 }
 

@@ -112,7 +112,7 @@ fn in_events(dir: &Path, kind: usize, at: usize, chance: &mut Chance) -> Done {
             let mut packed = fs::read(events(dir)).unwrap();
             packed.truncate(usize::try_from(chance.between(1, packed.len() as u64 - 1)).unwrap());
             fs::write(events(dir), packed).unwrap();
-            return Done::within("packed file truncated", 1, i64::try_from(all.len()).unwrap());
+            return Done::within("packed file truncated", 1, i64::try_from(all.len() + 1).unwrap());
         }
         _ => {
             let packed = fs::read(events(dir)).unwrap();
@@ -124,7 +124,7 @@ fn in_events(dir: &Path, kind: usize, at: usize, chance: &mut Chance) -> Done {
                 if zstd::decode_all(&*changed).ok().as_deref() != Some(&*all.concat()) {
                     fs::write(events(dir), changed).unwrap();
                     let what = format!("byte {place} of the packed file");
-                    return Done::within(what, 1, i64::try_from(all.len()).unwrap());
+                    return Done::within(what, 1, i64::try_from(all.len() + 1).unwrap());
                 }
             }
         }

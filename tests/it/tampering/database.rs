@@ -64,7 +64,8 @@ impl Keep {
             ),
             9 => (
                 format!(
-                    "{}; INSERT INTO events SELECT position + 1, sequence + 1000, recorded_at, aggregate_type,
+                    "DELETE FROM events WHERE position = {newest}; {};
+                     INSERT INTO events SELECT position + 1, sequence + 1000, recorded_at, aggregate_type,
                          aggregate_id, event_type, event_version, payload, metadata
                        FROM events WHERE position = {p}",
                     shifted(p, 1)
@@ -105,7 +106,7 @@ impl Keep {
             17 => (
                 format!(
                     "UPDATE seals SET note = overlay(note PLACING '{}' FROM {} FOR 1) WHERE size = {seal}",
-                    ["#", "\u{e9}", "\n"][usize::try_from(chance.between(0, 2)).unwrap()],
+                    ["#", "\u{e9}", "%"][usize::try_from(chance.between(0, 2)).unwrap()],
                     chance.between(1, 150)
                 ),
                 Done::at("note", before + 1),
