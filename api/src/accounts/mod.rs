@@ -155,13 +155,7 @@ async fn linked(app: &App, account: &Account) -> Result<Vec<String>, Problem> {
 /// 400 for a position in the future.
 pub(crate) async fn past(app: &App, now: Account, as_of: AsOf) -> Result<Account, Problem> {
     within_log(app, Some(as_of))?;
-    let then = accounts::as_of(&app.pool, app.journal.codec(), &now, as_of).await?;
-    Ok(then.unwrap_or_else(|| Account {
-        ledger_balance: 0,
-        available_balance: now.overdraft_limit.saturating_sub(now.minimum_balance),
-        last_transaction_at: None,
-        ..now
-    }))
+    Ok(accounts::as_of(&app.pool, app.journal.codec(), &now, as_of).await?)
 }
 
 /// Reads the balances of an account, now or as they were.

@@ -21,24 +21,23 @@ bursar_domain::spelled! {
     }
 }
 
-/// The account as it was at a past moment; none before it was opened. Whether it is its holder's first is as it is now.
+/// The account as it was at a past moment. Before it was opened nothing is in it, but what another bank said that it was taken
+/// over with. Whether it is its holder's first is as it is now.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub async fn as_of(
-    pool: &PgPool,
-    codec: &Codec,
-    now: &Account,
-    as_of: AsOf,
-) -> sqlx::Result<Option<Account>> {
+pub async fn as_of(pool: &PgPool, codec: &Codec, now: &Account, as_of: AsOf) -> sqlx::Result<Account> {
     let number = &now.account_number;
-    let (mut model, mut version) = (Accounts::default(), 0);
+    let (mut model, mut version) = (Accounts::default(), now.version);
     each(pool, codec, Of::Stream(Kind::Account, number.as_str()), Some(as_of), |event| {
         version = event.sequence;
         model.fold(event)
     })
     .await?;
-    let Some(mut row) = model.row(number) else { return Ok(None) };
+    let mut row = model.row(number).unwrap_or_else(|| Account {
+        available_balance: now.overdraft_limit.saturating_sub(now.minimum_balance),
+        ..now.clone()
+    });
     // Its balance was written down with each entry: nobody has to read them all.
     let held = statement_entries::balance(pool, number, as_of).await?;
     let mut standing = row.standing();
@@ -54,7 +53,7 @@ pub async fn as_of(
     row.stand(standing);
     (row.ledger_balance, row.last_transaction_at) = (held.ledger, held.last_entry_at);
     (row.is_default, row.version) = (now.is_default, version);
-    Ok(Some(row))
+    Ok(row)
 }
 
 /// How a number of an account came about: the last `limit` events that changed it. None when there is no such account.
