@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
 
+mod analysts;
 mod audit;
 mod import;
 mod keys;
@@ -73,6 +74,9 @@ enum Command {
     /// Read models: what there is, how far it is, rebuild it, check it
     #[command(subcommand)]
     Projections(projections::Command),
+    /// Database users who read the read models in SQL, and nothing else
+    #[command(subcommand)]
+    Analysts(analysts::Command),
     /// Check the bank from its log
     #[command(subcommand)]
     Audit(audit::Command),
@@ -138,6 +142,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         }
         Command::Import(args) => Box::pin(import::run(&config, args)).await,
         Command::Projections(command) => projections::run(&config, command).await,
+        Command::Analysts(command) => analysts::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,
         Command::Products(command) => products::run(&config, command).await,

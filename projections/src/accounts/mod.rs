@@ -26,7 +26,7 @@ use sqlx::types::Json;
 
 pub use query::{AccountFilter, AccountSort, find, of_owner, owned};
 
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::row::{ERASED, decoded, erasure};
 use crate::window::Window;
 
@@ -226,11 +226,25 @@ pub struct Accounts {
     configured: Vec<(AccountNumber, Settings)>,
     /// Owners who were erased, and where in the log.
     erased: Vec<(UserId, Position)>,
+    /// The accounts that are left as they are.
+    mask: Mask,
 }
 
 impl ReadModel for Accounts {
     const NAME: &'static str = "accounts";
     const READS: &'static [Kind] = &[Kind::Account, Kind::Payment, Kind::User];
+    const ROW_SETS: &'static [Kind] = &[Kind::Account];
+
+    fn row_sets(event: &Recorded) -> Vec<String> {
+        crate::row::accounts(event)
+            .filter(|account| !account.is_internal())
+            .map(|account| account.to_string())
+            .collect()
+    }
+
+    fn mask(&mut self, mask: &Mask) {
+        self.mask = mask.clone();
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "accounts",
         key: &["account_number"],
@@ -254,6 +268,9 @@ impl ReadModel for Accounts {
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if event.stream.kind == Kind::Account && self.mask.hides(&event.stream.id) {
+            return Ok(());
+        }
         match &event.event {
             Event::Account(AccountEvent::Opened(opened)) => {
                 let is_default = self.owners.insert(opened.terms.owner);
@@ -309,10 +326,15 @@ impl Accounts {
 
     fn moved(&mut self, moved: Movement<'_>, event: &Recorded) -> Result<(), FoldError> {
         for posting in moved.postings.iter().filter(|line| !line.account.is_internal()) {
+            if self.mask.hides(posting.account.as_str()) {
+                continue;
+            }
             let at = moved.at(&posting.account, event.recorded_at);
             self.standing(&posting.account)?.post(posting, at, event)?;
         }
-        if let Some((account, change)) = moved.hold {
+        if let Some((account, change)) = moved.hold
+            && !self.mask.hides(account.as_str())
+        {
             self.standing(account)?.hold(account, change, event)?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The process that holds the lock takes all models through the log, batch by batch.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +9,12 @@ use sqlx::{Connection, PgConnection};
 use tokio::time::{Instant, sleep_until};
 
 use super::checkpoints::{Checkpoint, Step, advance, read};
+use super::fold::refusal;
 use super::{Runner, fold};
 use crate::catalogue::{Entry, catalogue};
 use crate::log::{self, BATCH, Batch};
-use crate::read_model::{Model, Poison};
-use crate::rebuild::refused;
+use crate::read_model::{Mask, Model, Poison};
+use crate::rebuild::{refused, sweep};
 
 /// How long events gather before they are written, unless a reader waits for them.
 const GATHER: Duration = Duration::from_millis(50);
@@ -22,6 +24,8 @@ const GATHER_BUSY: Duration = Duration::from_millis(250);
 const BUSY: usize = 250;
 /// How often log and checkpoints are looked at when nobody tells us anything.
 const POLL: Duration = Duration::from_secs(1);
+/// How often what interrupted rebuilds have left is looked for.
+const SWEEP: Duration = Duration::from_secs(3_600);
 
 /// A model and how far it is.
 struct Follower {
@@ -72,11 +76,10 @@ impl<'r> Leader<'r> {
         let followers = catalogue()
             .iter()
             .zip(read(db).await?)
-            .map(|(entry, at)| Follower {
-                entry,
-                model: (entry.fresh)(),
-                at: Checkpoint { poison: None, ..at },
-                limit: BATCH,
+            .map(|(entry, at)| {
+                let mut model = (entry.fresh)();
+                model.forget(&at.mask());
+                Follower { entry, model, at: Checkpoint { poison: None, ..at }, limit: BATCH }
             })
             .collect();
         Ok(Self { runner, followers })
@@ -85,13 +88,17 @@ impl<'r> Leader<'r> {
     /// Leads until told to stop, or until the database fails.
     pub(super) async fn lead(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         tracing::info!("this process runs the projections");
-        let mut next_poll = Instant::now();
+        let (mut next_poll, mut next_sweep) = (Instant::now(), Instant::now());
         while !*self.runner.stopped.borrow() {
             let began = Instant::now();
             self.runner.head.mark_unchanged();
             if began >= next_poll {
                 self.adopt(db).await?;
                 next_poll = began + POLL;
+            }
+            if began >= next_sweep {
+                sweep(db).await?;
+                next_sweep = began + SWEEP;
             }
             let round = self.round(db).await?;
             self.publish();
@@ -175,7 +182,7 @@ impl<'r> Leader<'r> {
         }
         let written = self.write(db, group, &batch).await;
         if !matches!(written, Ok(true)) {
-            group.iter().for_each(|&i| self.followers[i].model.forget());
+            group.iter().for_each(|&i| self.followers[i].forget());
             if matches!(written, Ok(false)) {
                 self.adopt(db).await?;
             }
@@ -195,12 +202,7 @@ impl<'r> Leader<'r> {
     ) -> Result<bool, Failure> {
         let mut steps = Vec::with_capacity(group.len());
         for &i in group {
-            let Follower { entry, model, at, .. } = &mut self.followers[i];
-            let range = (at.position, batch.upto);
-            let outcome =
-                fold(db, entry, model.as_mut(), batch, range).await.map_err(|e| Failure::of(i, e))?;
-            let (to, poison) = (outcome.position, outcome.poison);
-            steps.push(Step { model: entry.name, from: at.clone(), to, poison });
+            steps.push(self.followers[i].take(db, batch).await.map_err(|e| Failure::of(i, e))?);
         }
         let mut tx = db.begin().await?;
         if !advance(&mut tx, &steps).await? {
@@ -211,19 +213,26 @@ impl<'r> Leader<'r> {
             self.followers[i].model.save(&mut tx).await.map_err(|e| Failure::of(i, e))?;
         }
         tx.commit().await?;
+        let mut adopt = false;
         for (&i, step) in group.iter().zip(steps) {
             let follower = &mut self.followers[i];
             follower.at.position = step.to;
             follower.limit = (follower.limit * 2).min(BATCH);
+            adopt |= !step.parked.is_empty();
+            step.parked.iter().for_each(|poison| follower.left_behind(poison));
             if let Some(poison) = step.poison {
                 follower.park(poison);
             }
+        }
+        if adopt {
+            // Who is concerned stands in the table.
+            self.adopt(db).await?;
         }
         Ok(true)
     }
 
     /// The database refused what one model asked. Smaller and smaller batches lead to the event they come from;
-    /// the model is parked there, the others go on.
+    /// its row sets are parked there, or the model when nobody knows them; the others go on.
     async fn blame(
         &mut self,
         db: &mut PgConnection,
@@ -237,11 +246,30 @@ impl<'r> Leader<'r> {
             return Ok(());
         }
         follower.limit = BATCH;
-        let poison = Poison { position: follower.at.position + 1, reason: e.to_string() };
-        let (from, to) = (follower.at.clone(), follower.at.position);
-        let step = Step { model: follower.entry.name, from, to, poison: Some(poison.clone()) };
-        if advance(db, &[step]).await? {
-            follower.park(poison);
+        let (from, at) = (follower.at.clone(), follower.at.position);
+        let wanted = follower.entry.reads;
+        let batch = log::read(db, &self.runner.codec, wanted, (at, at + 1), 1).await?;
+        let mask = from.mask();
+        let refused =
+            batch.events.first().map(|event| refusal(follower.model.as_ref(), event, &e.to_string(), None));
+        let refused = refused.filter(|poison| poison.row_sets.iter().any(|set| !mask.hides(set)));
+        let step =
+            |poison, parked| Step { model: follower.entry.name, from: from.clone(), to: at, poison, parked };
+        let step = match refused {
+            Some(refused) => step(None, vec![refused]),
+            None => {
+                let (position, reason) = (at + 1, e.to_string());
+                let nobody_knows = Poison { position, reason, row_sets: Vec::new(), concerns: Vec::new() };
+                step(Some(nobody_knows), Vec::new())
+            }
+        };
+        if advance(db, slice::from_ref(&step)).await? {
+            let follower = &mut self.followers[culprit];
+            step.parked.iter().for_each(|poison| follower.left_behind(poison));
+            match step.poison {
+                Some(poison) => follower.park(poison),
+                None => self.adopt(db).await?,
+            }
         }
         Ok(())
     }
@@ -249,10 +277,13 @@ impl<'r> Leader<'r> {
     /// Takes the checkpoints as a rebuild has left them.
     async fn adopt(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         for (follower, at) in self.followers.iter_mut().zip(read(db).await?) {
-            if at.generation != follower.at.generation || at.position != follower.at.position {
+            let is_replaced = at.generation != follower.at.generation || at.position != follower.at.position;
+            if is_replaced {
                 tracing::info!(model = follower.entry.name, at.position, "the read model was replaced");
-                follower.model.forget();
+            }
+            if is_replaced || at.parked != follower.at.parked {
                 follower.at = at;
+                follower.forget();
             }
         }
         Ok(())
@@ -262,7 +293,10 @@ impl<'r> Leader<'r> {
         let head = *self.runner.head.borrow();
         for follower in &self.followers {
             let lag = head.saturating_sub(follower.at.position).max(0);
-            metrics::gauge!("bursar_projection_lag_events", "model" => follower.entry.name).set(lag as f64);
+            let model = follower.entry.name;
+            metrics::gauge!("bursar_projection_lag_events", "model" => model).set(lag as f64);
+            let parked = follower.at.parked.len() as f64;
+            metrics::gauge!("bursar_projection_parked_row_sets", "model" => model).set(parked);
         }
         let now: Arc<[Checkpoint]> = self.followers.iter().map(|follower| follower.at.clone()).collect();
         self.runner.published.send_replace(now);
@@ -270,6 +304,52 @@ impl<'r> Leader<'r> {
 }
 
 impl Follower {
+    /// Folds `batch`. Row sets that cannot take an event are left behind at it, and the batch is begun again without them:
+    /// nothing of it is pending from before.
+    async fn take(&mut self, db: &mut PgConnection, batch: &Batch) -> sqlx::Result<Step> {
+        let Self { entry, model, at, .. } = self;
+        let mut parked: Vec<Poison> = Vec::new();
+        loop {
+            let hidden = at.parked.iter().map(|parked| &parked.row_set);
+            let hidden = hidden.chain(parked.iter().flat_map(|poison| &poison.row_sets)).cloned();
+            let mask = Mask::these(hidden.collect());
+            if !parked.is_empty() {
+                model.forget(&mask);
+            }
+            let range = (at.position, batch.upto);
+            let outcome = fold(db, entry, (model.as_mut(), &mask), batch, range).await?;
+            match outcome.poison {
+                Some(poison) if !poison.row_sets.is_empty() => parked.push(poison),
+                poison => {
+                    return Ok(Step {
+                        model: entry.name,
+                        from: at.clone(),
+                        to: outcome.position,
+                        poison,
+                        parked,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Drops what is held in memory.
+    fn forget(&mut self) {
+        self.model.forget(&self.at.mask());
+    }
+
+    fn left_behind(&self, poison: &Poison) {
+        let model = self.entry.name;
+        tracing::error!(
+            model,
+            poison.position,
+            poison.reason,
+            row_sets = ?poison.row_sets,
+            "rows cannot take an event and are parked"
+        );
+        metrics::counter!("bursar_projection_parked_total", "model" => model).increment(1);
+    }
+
     fn park(&mut self, poison: Poison) {
         let model = self.entry.name;
         tracing::error!(
@@ -279,7 +359,7 @@ impl Follower {
             "the read model cannot take an event and is parked"
         );
         metrics::counter!("bursar_projection_parked_total", "model" => model).increment(1);
-        self.model.forget();
-        self.at.poison = Some(poison);
+        self.forget();
+        self.at.poison = Some((poison.position, poison.reason));
     }
 }
