@@ -7,6 +7,8 @@
 
 use sqlx::{Connection, PgConnection, Row};
 
+use crate::rebuild::execute;
+
 /// How the comment of a column ends that holds what the log has sealed.
 pub const PERSONAL: &str = "Personal: not for analysts.";
 
@@ -71,8 +73,7 @@ pub async fn renew_grants(db: &mut PgConnection) -> sqlx::Result<()> {
              END LOOP;
          END $do$"
     );
-    sqlx::raw_sql(&sql).execute(db).await?;
-    Ok(())
+    execute(db, &sql).await
 }
 
 /// Makes `name` a user of the database who may do what analysts may. `verifier` is what Postgres keeps of the password; none
@@ -92,7 +93,7 @@ pub async fn create(
     sqlx::query("SELECT pg_advisory_xact_lock(hashtext('bursar.analysts'))").execute(&mut *tx).await?;
     let group =
         "DO $$ BEGIN CREATE ROLE bursar_analysts NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$";
-    sqlx::raw_sql(group).execute(&mut *tx).await?;
+    execute(&mut tx, group).await?;
     renew_grants(&mut tx).await?;
     let mut statements = Vec::new();
     if !known {
@@ -171,6 +172,5 @@ async fn run(db: &mut PgConnection, statement: &str, name: &str, verifier: &str)
         .bind(verifier)
         .fetch_one(&mut *db)
         .await?;
-    sqlx::raw_sql(&filled).execute(db).await?;
-    Ok(())
+    execute(db, &filled).await
 }

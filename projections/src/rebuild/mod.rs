@@ -34,6 +34,7 @@ use crate::catalogue::{Entry, catalogue};
 use crate::read_model::Poison;
 use crate::runner::{Lock, own_connection, register, try_lock, unlock};
 use pass::Pass;
+pub(crate) use shadow::execute;
 use shadow::{Live, Shadow};
 use state::{Beginning, Rows};
 pub(crate) use sweep::sweep;

@@ -200,7 +200,7 @@ impl Shadow {
 }
 
 /// Runs a statement that takes no parameters, without preparing it.
-async fn execute(db: &mut PgConnection, sql: &str) -> sqlx::Result<()> {
+pub(crate) async fn execute(db: &mut PgConnection, sql: &str) -> sqlx::Result<()> {
     sqlx::Executor::execute(db, sqlx::raw_sql(sql)).await?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use sqlx::PgConnection;
 
+use super::shadow::execute;
 use crate::runner::{Lock, try_lock, unlock_one};
 
 /// Drops the tables of rebuilds that were interrupted and that nobody has gone on with for a day of the log: they would keep
@@ -23,8 +24,8 @@ pub(crate) async fn sweep(db: &mut PgConnection) -> sqlx::Result<()> {
             .bind(&next)
             .fetch_one(&mut *db)
             .await?;
-        for table in entry.tables.iter().filter(|_| exists) {
-            sqlx::raw_sql(&format!("DROP TABLE IF EXISTS {next}.{}", table.name)).execute(&mut *db).await?;
+        for table in if exists { entry.tables } else { &[] } {
+            execute(&mut *db, &format!("DROP TABLE IF EXISTS {next}.{}", table.name)).await?;
         }
         sqlx::query!(
             "UPDATE rebuilds SET state = 'FAILED', reason = 'interrupted, and not gone on with for a day' WHERE model = $1",

@@ -1,6 +1,7 @@
 //! `read.checkpoints`: how far each model is, and who may move it.
 
 use bursar_domain::Position;
+use futures_util::FutureExt as _;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
@@ -100,10 +101,10 @@ pub(crate) async fn advance(db: &mut PgConnection, steps: &[Step]) -> sqlx::Resu
     if usize::try_from(moved.rows_affected()) != Ok(steps.len()) {
         return Ok(false);
     }
-    for step in steps {
-        for poison in &step.parked {
-            park(&mut *db, step.model, poison).await?;
-        }
+    let parked = steps.iter().flat_map(|step| step.parked.iter().map(|poison| (step.model, poison.clone())));
+    let parked: Vec<(&'static str, Poison)> = parked.collect();
+    for (model, poison) in &parked {
+        park(&mut *db, model, poison).boxed().await?;
     }
     Ok(true)
 }

@@ -4,7 +4,8 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bursar_domain::{Kind, Position};
+use bursar_domain::{Kind, Position, Recorded};
+use futures_util::FutureExt as _;
 use sqlx::{Connection, PgConnection};
 use tokio::time::{Instant, sleep_until};
 
@@ -97,7 +98,7 @@ impl<'r> Leader<'r> {
                 next_poll = began + POLL;
             }
             if began >= next_sweep {
-                sweep(db).await?;
+                sweep(db).boxed().await?;
                 next_sweep = began + SWEEP;
             }
             let round = self.round(db).await?;
@@ -151,7 +152,7 @@ impl<'r> Leader<'r> {
                 }
                 Err(Failure::Database(e)) => return Err(e),
                 Err(Failure::Model(culprit, e)) => {
-                    self.blame(db, culprit, limit, &e).await?;
+                    self.blame(db, culprit, limit, e.to_string()).boxed().await?;
                     round.more = true;
                 }
             }
@@ -202,7 +203,7 @@ impl<'r> Leader<'r> {
     ) -> Result<bool, Failure> {
         let mut steps = Vec::with_capacity(group.len());
         for &i in group {
-            steps.push(self.followers[i].take(db, batch).await.map_err(|e| Failure::of(i, e))?);
+            steps.push(self.followers[i].take(db, batch).boxed().await.map_err(|e| Failure::of(i, e))?);
         }
         let mut tx = db.begin().await?;
         if !advance(&mut tx, &steps).await? {
@@ -238,7 +239,7 @@ impl<'r> Leader<'r> {
         db: &mut PgConnection,
         culprit: usize,
         limit: usize,
-        e: &sqlx::Error,
+        reason: String,
     ) -> sqlx::Result<()> {
         let follower = &mut self.followers[culprit];
         follower.limit = limit / 2;
@@ -249,20 +250,13 @@ impl<'r> Leader<'r> {
         let (from, at) = (follower.at.clone(), follower.at.position);
         let wanted = follower.entry.reads;
         let batch = log::read(db, &self.runner.codec, wanted, (at, at + 1), 1).await?;
-        let mask = from.mask();
-        let refused =
-            batch.events.first().map(|event| refusal(follower.model.as_ref(), event, &e.to_string(), None));
-        let refused = refused.filter(|poison| poison.row_sets.iter().any(|set| !mask.hides(set)));
-        let step =
-            |poison, parked| Step { model: follower.entry.name, from: from.clone(), to: at, poison, parked };
-        let step = match refused {
-            Some(refused) => step(None, vec![refused]),
-            None => {
-                let (position, reason) = (at + 1, e.to_string());
-                let nobody_knows = Poison { position, reason, row_sets: Vec::new(), concerns: Vec::new() };
-                step(Some(nobody_knows), Vec::new())
-            }
+        let refused = refused_rows(follower, batch.events.first(), &reason);
+        let nobody_knows = Poison { position: at + 1, reason, row_sets: Vec::new(), concerns: Vec::new() };
+        let (poison, parked) = match refused {
+            Some(refused) => (None, vec![refused]),
+            None => (Some(nobody_knows), Vec::new()),
         };
+        let step = Step { model: follower.entry.name, from, to: at, poison, parked };
         if advance(db, slice::from_ref(&step)).await? {
             let follower = &mut self.followers[culprit];
             step.parked.iter().for_each(|poison| follower.left_behind(poison));
@@ -301,6 +295,13 @@ impl<'r> Leader<'r> {
         let now: Arc<[Checkpoint]> = self.followers.iter().map(|follower| follower.at.clone()).collect();
         self.runner.published.send_replace(now);
     }
+}
+
+/// The rows that an event is refused for, when there are any that are not parked yet.
+fn refused_rows(follower: &Follower, event: Option<&Recorded>, reason: &str) -> Option<Poison> {
+    let poison = refusal(follower.model.as_ref(), event?, reason, None);
+    let mask = follower.at.mask();
+    poison.row_sets.iter().any(|set| !mask.hides(set)).then_some(poison)
 }
 
 impl Follower {
