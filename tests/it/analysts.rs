@@ -238,7 +238,7 @@ async fn unsaid(pool: &PgPool) -> Vec<String> {
                  FROM pg_class c LEFT JOIN LATERAL (
                       SELECT attname, attnum FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
                       UNION ALL SELECT NULL, 0) a ON true
-                WHERE relkind = 'r' AND relname <> '_sqlx_migrations'
+                WHERE relkind IN ('r', 'p') AND NOT relispartition AND relname <> '_sqlx_migrations'
                   AND relnamespace IN ('read'::regnamespace, 'reference'::regnamespace, 'journal'::regnamespace)
                   AND coalesce(CASE a.attnum WHEN 0 THEN obj_description(c.oid, 'pg_class')
                                              ELSE col_description(c.oid, a.attnum) END, '') = ''
@@ -273,7 +273,8 @@ marked *personal*: they hold in the clear what the log has sealed. Sums are whol
         let sql = "SELECT relname::text, obj_description(c.oid, 'pg_class'), attname::text,
                           format_type(atttypid, atttypmod), attnotnull, col_description(c.oid, attnum)
                      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-                    WHERE relnamespace = $1::regnamespace AND relkind = 'r' AND relname <> '_sqlx_migrations'
+                    WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+                      AND relname <> '_sqlx_migrations'
                       AND attnum > 0 AND NOT attisdropped ORDER BY relname COLLATE \"C\", attnum";
         let mut table = String::new();
         for row in sqlx::query(sql).bind(schema).fetch_all(pool).await.unwrap() {

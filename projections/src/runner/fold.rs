@@ -82,11 +82,14 @@ pub(crate) fn refusal(
     {
         row_sets = vec![account.to_owned()];
     }
-    let mut concerns: Vec<String> =
-        event.event.subject(&event.stream.id).map(|user| user.to_string()).into_iter().collect();
-    if let Event::Payment(payment) = &event.event {
-        let accounts = payment.movement().into_iter().flat_map(|moved| moved.accounts());
-        concerns.extend(accounts.map(ToString::to_string));
+    let mut concerns: Vec<String> = Vec::new();
+    // An account and a person say themselves who is concerned; of a transaction its event does.
+    if row_sets.iter().any(|set| **set == *event.stream.id) {
+        concerns.extend(event.event.subject(&event.stream.id).map(|user| user.to_string()));
+        if let Event::Payment(payment) = &event.event {
+            let accounts = payment.movement().into_iter().flat_map(|moved| moved.accounts());
+            concerns.extend(accounts.map(ToString::to_string));
+        }
     }
     Poison { position: event.position, reason: reason.to_owned(), row_sets, concerns }
 }

@@ -14,7 +14,7 @@ use super::fold::refusal;
 use super::{Runner, fold};
 use crate::catalogue::{Entry, catalogue};
 use crate::log::{self, BATCH, Batch};
-use crate::read_model::{Mask, Model, Poison};
+use crate::read_model::{Model, Poison};
 use crate::rebuild::{refused, sweep};
 
 /// How long events gather before they are written, unless a reader waits for them.
@@ -40,6 +40,8 @@ struct Follower {
 pub(super) struct Leader<'r> {
     runner: &'r mut Runner,
     followers: Vec<Follower>,
+    /// A model has left rows behind and is to go on at once.
+    left_behind: bool,
 }
 
 /// What one round over all models came to.
@@ -83,7 +85,7 @@ impl<'r> Leader<'r> {
                 Follower { entry, model, at: Checkpoint { poison: None, ..at }, limit: BATCH }
             })
             .collect();
-        Ok(Self { runner, followers })
+        Ok(Self { runner, followers, left_behind: false })
     }
 
     /// Leads until told to stop, or until the database fails.
@@ -157,6 +159,7 @@ impl<'r> Leader<'r> {
                 }
             }
         }
+        round.more |= std::mem::take(&mut self.left_behind);
         Ok(round)
     }
 
@@ -214,18 +217,17 @@ impl<'r> Leader<'r> {
             self.followers[i].model.save(&mut tx).await.map_err(|e| Failure::of(i, e))?;
         }
         tx.commit().await?;
-        let mut adopt = false;
         for (&i, step) in group.iter().zip(steps) {
             let follower = &mut self.followers[i];
             follower.at.position = step.to;
             follower.limit = (follower.limit * 2).min(BATCH);
-            adopt |= !step.parked.is_empty();
+            self.left_behind |= !step.parked.is_empty();
             step.parked.iter().for_each(|poison| follower.left_behind(poison));
             if let Some(poison) = step.poison {
                 follower.park(poison);
             }
         }
-        if adopt {
+        if self.left_behind {
             // Who is concerned stands in the table.
             self.adopt(db).await?;
         }
@@ -305,33 +307,17 @@ fn refused_rows(follower: &Follower, event: Option<&Recorded>, reason: &str) -> 
 }
 
 impl Follower {
-    /// Folds `batch`. Row sets that cannot take an event are left behind at it, and the batch is begun again without them:
-    /// nothing of it is pending from before.
+    /// Folds `batch`. At an event that some row sets cannot take it stops, and leaves them behind: the next step goes on from
+    /// there without them, and their rows contain everything before it.
     async fn take(&mut self, db: &mut PgConnection, batch: &Batch) -> sqlx::Result<Step> {
         let Self { entry, model, at, .. } = self;
-        let mut parked: Vec<Poison> = Vec::new();
-        loop {
-            let hidden = at.parked.iter().map(|parked| &parked.row_set);
-            let hidden = hidden.chain(parked.iter().flat_map(|poison| &poison.row_sets)).cloned();
-            let mask = Mask::these(hidden.collect());
-            if !parked.is_empty() {
-                model.forget(&mask);
-            }
-            let range = (at.position, batch.upto);
-            let outcome = fold(db, entry, (model.as_mut(), &mask), batch, range).await?;
-            match outcome.poison {
-                Some(poison) if !poison.row_sets.is_empty() => parked.push(poison),
-                poison => {
-                    return Ok(Step {
-                        model: entry.name,
-                        from: at.clone(),
-                        to: outcome.position,
-                        poison,
-                        parked,
-                    });
-                }
-            }
-        }
+        let (mask, range) = (at.mask(), (at.position, batch.upto));
+        let outcome = fold(db, entry, (model.as_mut(), &mask), batch, range).await?;
+        let (poison, parked) = match outcome.poison {
+            Some(poison) if !poison.row_sets.is_empty() => (None, vec![poison]),
+            poison => (poison, Vec::new()),
+        };
+        Ok(Step { model: entry.name, from: at.clone(), to: outcome.position, poison, parked })
     }
 
     /// Drops what is held in memory.
