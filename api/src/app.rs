@@ -278,7 +278,14 @@ impl App {
     /// 503, when they are not there in time.
     pub async fn fresh(&self, caller: &Caller, wants: &Conditions, models: &[&str]) -> Result<(), Problem> {
         let position = self.written.last(caller.user()).max(wants.min_position);
-        self.reached(position, models).await
+        self.reached(position, models).await?;
+        match self.freshness.parked(models, &caller.user().to_string()) {
+            None => Ok(()),
+            Some(position) => {
+                tracing::warn!(position, "a reader is refused what is parked");
+                Err(Problem::unavailable("something of yours cannot be read at the moment", 60))
+            }
+        }
     }
 
     /// Waits until `models` contain everything that has been written by now, whoever wrote it.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bursar_commands::reference;
+use bursar_projections::analysts;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection};
@@ -15,6 +16,8 @@ use crate::postgres::{Durability, EmbeddedPostgres, Options, PostgresError, refu
 const JOURNAL: &str = "journal";
 /// The schema of the datasets that ship with the bank.
 const REFERENCE: &str = "reference";
+/// The schema of the read models.
+const READ: &str = "read";
 /// What an unqualified table name means on every connection of ours.
 const SEARCH_PATH: &str = "journal,read,reference";
 /// The database an embedded Postgres holds the bank in.
@@ -149,7 +152,7 @@ fn schemas() -> [(&'static str, Migrator); 3] {
     [
         (JOURNAL, sqlx::migrate!("../migrations/journal")),
         (REFERENCE, sqlx::migrate!("../migrations/reference")),
-        ("read", sqlx::migrate!("../migrations/read")),
+        (READ, sqlx::migrate!("../migrations/read")),
     ]
 }
 
@@ -174,6 +177,9 @@ pub async fn migrate(options: &PgConnectOptions) -> Result<(), DatabaseError> {
         migrations.run(&mut connection).await?;
         if schema == REFERENCE {
             reference::load(&mut connection).await.map_err(DatabaseError::Reference)?;
+        }
+        if schema == READ {
+            analysts::renew_grants(&mut connection).await?;
         }
         connection.close().await?;
     }

@@ -40,6 +40,7 @@ pub struct Readiness {
 
 /// How far a read model is.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ModelReadiness {
     name: &'static str,
     /// Position it has reached.
@@ -48,6 +49,9 @@ pub struct ModelReadiness {
     lag: i64,
     /// Whether it stopped at an event it cannot take.
     parked: bool,
+    /// How many rows, by account, person or transaction, it has left behind at events they cannot take. The others go on, so
+    /// that the server is ready all the same.
+    parked_row_sets: usize,
 }
 
 /// Whether the process is alive.
@@ -77,6 +81,7 @@ async fn read_readiness(State(app): State<App>) -> (StatusCode, Json<Readiness>)
             position: model.position,
             lag: model.lag,
             parked: matches!(model.state, ModelState::Parked { .. }),
+            parked_row_sets: model.parked.len(),
         })
         .collect();
     let follow = |model: &ModelReadiness| !model.parked && model.lag <= app.config.projections.most_lag;

@@ -10,8 +10,8 @@ use bursar_domain::codec::Codec;
 use bursar_domain::kernel::UserId;
 use bursar_domain::rebuilds::RebuildEvent;
 use bursar_projections::{
-    Difference, Log, ModelState, ModelStatus, Order, RebuildError, RebuildState, RebuildStatus, Rebuilding,
-    read_status, rebuild_status,
+    Difference, Log, ModelState, ModelStatus, Order, ParkedRows, RebuildError, RebuildState, RebuildStatus,
+    Rebuilding, read_status, rebuild_status,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -162,18 +162,39 @@ pub struct ProjectionView {
     poison: Option<i64>,
     /// Why it cannot be taken.
     reason: Option<String>,
+    /// Rows it has left behind at events that they cannot take; the others go on.
+    parked: Vec<ParkedRowSet>,
     /// Of the rebuild that runs, or of the last: see there.
     rebuild: &'static str,
 }
 
+/// Rows that a read model has left behind. `bursar projections retry` or a rebuild brings them back once it can.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedRowSet {
+    /// An account, a person or a transaction.
+    key: String,
+    /// The event that cannot be taken.
+    position: i64,
+    /// Why.
+    error: String,
+}
+
+impl From<ParkedRows> for ParkedRowSet {
+    fn from(rows: ParkedRows) -> Self {
+        Self { key: rows.row_set, position: rows.position, error: rows.reason }
+    }
+}
+
 impl ProjectionView {
     fn of(status: ModelStatus, rebuild: RebuildState) -> Self {
-        let ModelStatus { name, position, head, lag, state } = status;
+        let ModelStatus { name, position, head, lag, state, parked } = status;
+        let parked = parked.into_iter().map(ParkedRowSet::from).collect();
         let (state, poison, reason) = match state {
             ModelState::Following => ("FOLLOWING", None, None),
             ModelState::Parked { position, reason } => ("PARKED", Some(position), Some(reason)),
         };
-        Self { name, position, head, lag, state, poison, reason, rebuild: rebuild.as_str() }
+        Self { name, position, head, lag, state, poison, reason, parked, rebuild: rebuild.as_str() }
     }
 }
 

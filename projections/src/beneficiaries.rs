@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField, contains};
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::records::{Record, Records, list};
 use crate::row::{erase, erasure, owner, parsed};
 
@@ -186,6 +186,12 @@ impl Beneficiaries {
 impl ReadModel for Beneficiaries {
     const NAME: &'static str = "beneficiaries";
     const READS: &'static [Kind] = &[Kind::Beneficiaries, Kind::Payment, Kind::User];
+
+    const ROW_SETS: &'static [Kind] = &[Kind::Beneficiaries, Kind::User];
+
+    fn mask(&mut self, mask: &Mask) {
+        self.rows.mask(mask);
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "beneficiaries",
         key: &["beneficiary_id"],

@@ -12,6 +12,8 @@ pub struct Entry {
     pub reads: &'static [Kind],
     /// Its tables.
     pub tables: &'static [Table],
+    /// The nouns whose stream is one row set.
+    pub(crate) row_sets: &'static [Kind],
     pub(crate) fresh: fn() -> Box<dyn Model>,
 }
 
@@ -23,7 +25,13 @@ impl std::fmt::Debug for Entry {
 
 impl Entry {
     const fn of<M: ReadModel>() -> Self {
-        Self { name: M::NAME, reads: M::READS, tables: M::TABLES, fresh: || Box::new(M::default()) }
+        Self {
+            name: M::NAME,
+            reads: M::READS,
+            tables: M::TABLES,
+            row_sets: M::ROW_SETS,
+            fresh: || Box::new(M::default()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField};
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::records::{self, Record, Records, equal, list};
 use crate::row::{erase, erasure, owner};
 
@@ -164,6 +164,12 @@ pub struct Compliance {
 impl ReadModel for Compliance {
     const NAME: &'static str = "compliance";
     const READS: &'static [Kind] = &[Kind::Compliance, Kind::User];
+
+    const ROW_SETS: &'static [Kind] = &[Kind::Compliance, Kind::User];
+
+    fn mask(&mut self, mask: &Mask) {
+        self.rows.mask(mask);
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "compliance_records",
         key: &["record_id"],

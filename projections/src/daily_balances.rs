@@ -17,7 +17,7 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::interest;
 use crate::page::{Page, Paged};
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::window::Window;
 
 /// How an account stood at the end of a UTC day; minor units.
@@ -172,11 +172,22 @@ pub struct DailyBalances {
     latest: Window<AccountNumber, Latest>,
     /// Rows of days that are over and not saved yet.
     over: Vec<(AccountNumber, Latest)>,
+    /// The accounts that are left as they are.
+    mask: Mask,
 }
 
 impl ReadModel for DailyBalances {
     const NAME: &'static str = "daily_balances";
     const READS: &'static [Kind] = &[Kind::Account, Kind::Payment];
+    const ROW_SETS: &'static [Kind] = &[Kind::Account];
+
+    fn row_sets(event: &Recorded) -> Vec<String> {
+        crate::row::accounts(event).map(|account| account.to_string()).collect()
+    }
+
+    fn mask(&mut self, mask: &Mask) {
+        self.mask = mask.clone();
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "daily_balances",
         key: &["account_number", "day"],
@@ -200,6 +211,9 @@ impl ReadModel for DailyBalances {
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
         let day = utc_date(event.recorded_at);
+        if event.stream.kind == Kind::Account && self.mask.hides(&event.stream.id) {
+            return Ok(());
+        }
         match &event.event {
             Event::Account(AccountEvent::Opened(opened)) => {
                 let available = opened.terms.overdraft_limit.saturating_sub(opened.terms.minimum_balance);
@@ -233,10 +247,15 @@ impl ReadModel for DailyBalances {
 impl DailyBalances {
     fn moved(&mut self, moved: Movement<'_>, event: &Recorded) -> Result<(), FoldError> {
         for posting in moved.postings {
+            if self.mask.hides(posting.account.as_str()) {
+                continue;
+            }
             let day = utc_date(moved.at(&posting.account, event.recorded_at));
             self.on(&posting.account, day, event.position)?.post(posting, event.position)?;
         }
-        if let Some((account, change)) = moved.hold {
+        if let Some((account, change)) = moved.hold
+            && !self.mask.hides(account.as_str())
+        {
             let latest = self.on(account, utc_date(event.recorded_at), event.position)?;
             let available = latest.balance.available_balance.checked_sub(change);
             latest.balance.available_balance =

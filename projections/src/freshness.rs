@@ -7,6 +7,7 @@ use bursar_domain::Position;
 use tokio::sync::{Notify, watch};
 
 use crate::catalogue::catalogue;
+use crate::read_model::ParkedRows;
 use crate::runner::Checkpoint;
 
 /// Knows how far each read model has followed the log, as far as this process has heard.
@@ -54,6 +55,8 @@ pub struct ModelStatus {
     pub lag: i64,
     /// What it is doing.
     pub state: ModelState,
+    /// The row sets it has left behind; the others go on.
+    pub parked: Vec<ParkedRows>,
 }
 
 impl Freshness {
@@ -79,6 +82,19 @@ impl Freshness {
             Slowest::There => Ok(()),
             Slowest::Parked(reached) | Slowest::OnItsWay(reached) => Err(lagging(reached)),
         }
+    }
+}
+
+impl Freshness {
+    /// The first event that one of `models` (all of them when none is named) could not take and that concerns `user`: what
+    /// they would read is older than they think.
+    #[must_use]
+    pub fn parked(&self, models: &[&str], user: &str) -> Option<Position> {
+        let applied = self.applied.borrow();
+        let asked = |name: &str| models.is_empty() || models.contains(&name);
+        let parked = catalogue().iter().zip(applied.iter()).filter(|(entry, _)| asked(entry.name));
+        let parked = parked.flat_map(|(_, at)| &at.parked);
+        parked.filter(|rows| rows.owners.iter().any(|owner| owner == user)).map(|rows| rows.position).min()
     }
 }
 

@@ -10,6 +10,7 @@
 //! tables of their own and compare.
 
 pub mod accounts;
+pub mod analysts;
 pub mod approvals;
 pub mod beneficiaries;
 pub mod books;
@@ -52,9 +53,10 @@ pub use catalogue::{Entry, catalogue};
 pub use freshness::{Freshness, Lagging, ModelState, ModelStatus};
 pub use page::{Page, Paged, Sort, SortField, UnknownSort};
 pub use past::{Explanation, Step};
-pub use read_model::{FoldError, ReadModel, Table};
+pub use read_model::{FoldError, Mask, ParkedRows, ReadModel, Table};
 pub use rebuild::{
     Diff, Difference, DifferenceKind, Log, Order, Progress, RebuildError, RebuildState, RebuildStatus,
     Rebuilding, Report, rebuild, rebuild_status, verify,
 };
 pub use runner::{Held, Projections, read_status};
+pub use runner::{Projections, Retried, read_status, retry};

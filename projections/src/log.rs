@@ -29,6 +29,8 @@ pub(crate) struct Batch {
 pub(crate) struct Unreadable {
     pub(crate) position: Position,
     pub(crate) kind: Kind,
+    /// The stream it is in.
+    pub(crate) stream: String,
     pub(crate) reason: String,
 }
 
@@ -93,7 +95,9 @@ pub(crate) async fn decoded(
         match codec.read(&stored) {
             Ok(event) => batch.events.push(event),
             Err(e) => {
-                batch.unreadable.push(Unreadable { position: batch.upto, kind, reason: e.to_string() });
+                let stream = stored.aggregate_id.to_owned();
+                let reason = e.to_string();
+                batch.unreadable.push(Unreadable { position: batch.upto, kind, stream, reason });
             }
         }
     }

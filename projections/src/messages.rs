@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField, contains};
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::records::{Record, Records, equal, list};
 use crate::row::{ERASED, erasure, named};
 
@@ -125,6 +125,12 @@ pub struct MessageList {
 impl ReadModel for MessageList {
     const NAME: &'static str = "messages";
     const READS: &'static [Kind] = &[Kind::Messages, Kind::User];
+
+    const ROW_SETS: &'static [Kind] = &[Kind::Messages, Kind::User];
+
+    fn mask(&mut self, mask: &Mask) {
+        self.rows.mask(mask);
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "messages",
         key: &["owner", "message_id"],

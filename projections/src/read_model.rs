@@ -1,6 +1,8 @@
 //! What a read model is.
 
+use std::collections::BTreeSet;
 use std::future::Future;
+use std::sync::Arc;
 
 use bursar_domain::{AccountNumber, Kind, Position, Recorded};
 use futures_util::FutureExt;
@@ -20,6 +22,19 @@ pub trait ReadModel: Default + Send + 'static {
     const READS: &'static [Kind];
     /// The tables it writes; nobody else does.
     const TABLES: &'static [Table];
+
+    /// The nouns whose stream is one row set: rows that only the events of that stream, or of what it names, change.
+    const ROW_SETS: &'static [Kind] = &[];
+
+    /// The row sets that an event changes, each by the name of an account, a person or a transaction. When the event cannot
+    /// be taken they are parked and the others go on; when there are none, the whole model is parked.
+    #[must_use]
+    fn row_sets(event: &Recorded) -> Vec<String> {
+        Self::ROW_SETS.contains(&event.stream.kind).then(|| event.stream.id.to_string()).into_iter().collect()
+    }
+
+    /// From now on, changes of the row sets that `mask` hides are passed over. A model that has row sets keeps to it.
+    fn mask(&mut self, _mask: &Mask) {}
 
     /// Brings the rows into memory that `events` touch.
     fn load(
@@ -78,6 +93,53 @@ pub enum FoldError {
     Overflow(AccountNumber),
 }
 
+impl FoldError {
+    /// The account that it is about.
+    pub(crate) fn account(&self) -> Option<&str> {
+        match self {
+            Self::UnknownAccount(account) | Self::BrokenBalance { account, .. } | Self::Overflow(account) => {
+                Some(account.as_str())
+            }
+            Self::ForeignStream(_) => None,
+        }
+    }
+}
+
+/// Which row sets of a model are left as they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Mask {
+    /// None.
+    #[default]
+    Nothing,
+    /// These: they are parked.
+    These(Arc<BTreeSet<String>>),
+    /// All but these: they are caught up with.
+    AllBut(Arc<BTreeSet<String>>),
+}
+
+impl Mask {
+    /// Hides these.
+    pub(crate) fn these(row_sets: BTreeSet<String>) -> Self {
+        if row_sets.is_empty() { Self::Nothing } else { Self::These(Arc::new(row_sets)) }
+    }
+
+    /// Whether the row set is left as it is.
+    #[must_use]
+    pub fn hides(&self, row_set: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::These(hidden) => hidden.contains(row_set),
+            Self::AllBut(shown) => !shown.contains(row_set),
+        }
+    }
+
+    /// Whether anything is left as it is.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+}
+
 /// A [`ReadModel`] behind a pointer, so that the runner can hold a list of them.
 pub(crate) trait Model: Send {
     fn load<'a>(
@@ -88,8 +150,9 @@ pub(crate) trait Model: Send {
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError>;
     fn pending(&self) -> usize;
     fn save<'a>(&'a mut self, db: &'a mut PgConnection) -> BoxFuture<'a, sqlx::Result<()>>;
-    /// Drops all rows, saved or not: the tables are the truth.
-    fn forget(&mut self);
+    fn row_sets(&self, event: &Recorded) -> Vec<String>;
+    /// Drops all rows, saved or not: the tables are the truth. From here on leaves what `mask` hides as it is.
+    fn forget(&mut self, mask: &Mask);
 }
 
 impl<M: ReadModel> Model for M {
@@ -113,8 +176,13 @@ impl<M: ReadModel> Model for M {
         ReadModel::save(self, db).boxed()
     }
 
-    fn forget(&mut self) {
+    fn row_sets(&self, event: &Recorded) -> Vec<String> {
+        M::row_sets(event)
+    }
+
+    fn forget(&mut self, mask: &Mask) {
         *self = M::default();
+        ReadModel::mask(self, mask);
     }
 }
 
@@ -123,4 +191,21 @@ impl<M: ReadModel> Model for M {
 pub(crate) struct Poison {
     pub(crate) position: Position,
     pub(crate) reason: String,
+    /// The row sets that are concerned; none when nobody can tell.
+    pub(crate) row_sets: Vec<String>,
+    /// Whose they may be, beside those whom their names tell: accounts and people.
+    pub(crate) concerns: Vec<String>,
+}
+
+/// A row set that a model has left behind.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ParkedRows {
+    /// Its name: an account, a person or a transaction.
+    pub row_set: String,
+    /// The event that could not be taken; its rows contain those before it.
+    pub position: Position,
+    /// Why it could not be taken.
+    pub reason: String,
+    /// Who is known to be concerned: what they read of the model is refused.
+    pub owners: Vec<String>,
 }

@@ -14,7 +14,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged};
-use crate::read_model::Table;
+use crate::read_model::{Mask, Table};
 
 /// Rows held at most between batches; beyond it everything is read anew.
 const HELD: usize = 250_000;
@@ -45,6 +45,8 @@ pub(crate) struct Records<R: Record> {
     removed: BTreeSet<(R::Group, R::Key)>,
     /// Rows that differ from the table's.
     changed: usize,
+    /// The groups that are left as they are.
+    mask: Mask,
 }
 
 #[derive(Debug)]
@@ -55,7 +57,7 @@ struct Slot<R> {
 
 impl<R: Record> Default for Records<R> {
     fn default() -> Self {
-        Self { groups: HashMap::new(), removed: BTreeSet::new(), changed: 0 }
+        Self { groups: HashMap::new(), removed: BTreeSet::new(), changed: 0, mask: Mask::Nothing }
     }
 }
 
@@ -84,8 +86,20 @@ impl<R: Record> Records<R> {
         Ok(())
     }
 
+    /// Leaves groups as they are from now on.
+    pub(crate) fn mask(&mut self, mask: &Mask) {
+        self.mask = mask.clone();
+    }
+
+    fn hides(&self, group: &R::Group) -> bool {
+        !self.mask.is_nothing() && self.mask.hides(&group.to_string())
+    }
+
     /// Puts in a row, in the place of one with its key.
     pub(crate) fn insert(&mut self, row: R) {
+        if self.hides(&row.group()) {
+            return;
+        }
         let (group, key) = (row.group(), row.key());
         self.removed.remove(&(group.clone(), key.clone()));
         let before = self.groups.entry(group).or_default().insert(key, Slot { row, changed: true });
@@ -109,6 +123,9 @@ impl<R: Record> Records<R> {
         which: impl Fn(&R) -> bool,
         mut change: impl FnMut(&mut R),
     ) -> bool {
+        if self.hides(group) {
+            return false;
+        }
         let mut found = false;
         for slot in self.groups.get_mut(group).into_iter().flat_map(BTreeMap::values_mut) {
             if which(&slot.row) {
@@ -123,7 +140,10 @@ impl<R: Record> Records<R> {
 
     /// Changes those rows in memory, of whatever group, that `which` names.
     pub(crate) fn change_all(&mut self, which: impl Fn(&R) -> bool, mut change: impl FnMut(&mut R)) {
-        for slot in self.groups.values_mut().flat_map(BTreeMap::values_mut) {
+        let mask = &self.mask;
+        let shown = |group: &R::Group| mask.is_nothing() || !mask.hides(&group.to_string());
+        let groups = self.groups.iter_mut().filter(|(group, _)| shown(group));
+        for slot in groups.flat_map(|(_, rows)| rows.values_mut()) {
             if which(&slot.row) {
                 change(&mut slot.row);
                 self.changed += usize::from(!slot.changed);
@@ -134,6 +154,9 @@ impl<R: Record> Records<R> {
 
     /// Takes a row out. True when there was one.
     pub(crate) fn remove(&mut self, group: &R::Group, key: &R::Key) -> bool {
+        if self.hides(group) {
+            return false;
+        }
         let Some(slot) = self.groups.get_mut(group).and_then(|rows| rows.remove(key)) else { return false };
         self.changed -= usize::from(slot.changed);
         self.removed.insert((group.clone(), key.clone()));

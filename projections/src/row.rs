@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bursar_domain::kernel::UserId;
 use bursar_domain::users::{Erased, UserEvent};
-use bursar_domain::{Event, Recorded};
+use bursar_domain::{AccountNumber, Event, Kind, Recorded};
 use rust_decimal::Decimal;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _};
@@ -34,6 +34,16 @@ pub(crate) fn erase(text: &mut Option<String>) {
     if let Some(text) = text {
         ERASED.clone_into(text);
     }
+}
+
+/// The accounts whose balances or settings the event changes.
+pub(crate) fn accounts(event: &Recorded) -> impl Iterator<Item = AccountNumber> {
+    let own = (event.stream.kind == Kind::Account).then(|| AccountNumber::from(event.stream.id.as_str()));
+    let moved = match &event.event {
+        Event::Payment(payment) => payment.movement(),
+        _ => None,
+    };
+    own.into_iter().chain(moved.into_iter().flat_map(|moved| moved.accounts().cloned()))
 }
 
 /// The id of the stream that the event is in.

@@ -11,7 +11,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, Sort, SortField, contains};
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::records::{Record, Records, list};
 use crate::row::{ERASED, erase, erasure, owner};
 
@@ -275,6 +275,13 @@ impl Tags {
 impl ReadModel for Tags {
     const NAME: &'static str = "tags";
     const READS: &'static [Kind] = &[Kind::Tags, Kind::User];
+
+    const ROW_SETS: &'static [Kind] = &[Kind::Tags, Kind::User];
+
+    fn mask(&mut self, mask: &Mask) {
+        self.tags.mask(mask);
+        self.tagged.mask(mask);
+    }
     const TABLES: &'static [Table] = &[
         Table { name: "tags", key: &["tag_id"], position: "last_position", append_only: false },
         Table {

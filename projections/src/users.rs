@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 
 use crate::page::{Page, Paged, beginning};
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::records::{self, Record, Records};
 use crate::row::named;
 
@@ -243,6 +243,12 @@ impl Users {
 impl ReadModel for Users {
     const NAME: &'static str = "users";
     const READS: &'static [Kind] = &[Kind::User];
+
+    const ROW_SETS: &'static [Kind] = &[Kind::User];
+
+    fn mask(&mut self, mask: &Mask) {
+        self.rows.mask(mask);
+    }
     const TABLES: &'static [Table] =
         &[Table { name: "users", key: &["user_id"], position: "last_position", append_only: false }];
 

@@ -34,6 +34,7 @@
 
 mod accounting;
 mod accounts;
+mod analysts;
 mod audit;
 mod banks;
 mod beneficiaries;

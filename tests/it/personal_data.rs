@@ -17,7 +17,7 @@ use crate::support::secrets::tables_with;
 use crate::support::{Bank, Client, Person};
 
 /// What Ada has told the bank about herself and others, none of which anybody else has said.
-const HERS: [&str; 12] = [
+pub const HERS: [&str; 12] = [
     "Okafor",
     "ada@example.com",
     "Funmilayo Canary",
@@ -33,7 +33,7 @@ const HERS: [&str; 12] = [
 ];
 
 /// Ada does everything that leaves something personal behind. Answers a transaction of hers.
-async fn everything(bank: &Bank, ada: &Person, bola: &Person) -> String {
+pub async fn everything(bank: &Bank, ada: &Person, bola: &Person) -> String {
     let mut named = transfer(&ada.current, &bola.current, 1_000);
     named["destinationName"] = json!("Funmilayo Canary");
     let paid = ada.client.post("/v1/payments/transfer/internal", &named).await.is(201);

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bursar_projections::Log;
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::support::{Bank, Client, rebuild};
+use crate::support::{Bank, Client, codec, rebuild};
 
 fn every_model() -> Vec<&'static str> {
     bursar_projections::catalogue().iter().map(|entry| entry.name).collect()
@@ -100,6 +101,70 @@ async fn a_poisoned_event_parks_the_model_that_cannot_take_it_and_no_other() {
     let products = eventually(&ada.client, "/v1/account/products/types", 200).await;
     assert_eq!(products["totalProducts"], 4);
     assert_eq!(readiness(&bank.client()).await, (200, vec![]));
+    bank.close().await;
+}
+
+/// Puts the account's row off by so much, and has the server read it.
+async fn off_by(bank: &Bank, account: &str, amount: i64) {
+    let sql = "UPDATE accounts SET ledger_balance = ledger_balance + $2 WHERE account_number = $1";
+    assert_eq!(
+        sqlx::query(sql).bind(account).bind(amount).execute(&bank.pool).await.unwrap().rows_affected(),
+        1
+    );
+    let anew = "UPDATE checkpoints SET generation = generation + 1 WHERE model = 'accounts'";
+    sqlx::query(anew).execute(&bank.pool).await.unwrap();
+    // It looks once a second.
+    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_cannot_take_an_event_are_parked_and_only_their_holder_is_refused() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let had = ada.client.balance(&ada.current).await;
+    off_by(&bank, &bola.current, 1).await;
+    // What Bola gets does not lead from the balance that the table says he has.
+    let paid = ada.client.pay(&ada.current, &bola.current, 100, "one").await.is(201);
+    ada.client.pay(&ada.current, &ada.savings, 10, "two").await.is(201);
+    assert_eq!(ada.client.get("/v1/accounts").await.is(200).list_at("accounts").len(), 2);
+    assert_eq!(ada.client.balance(&ada.current).await, had - 110);
+    let position = paid.header("bursar-position");
+    let request = bola.client.request(Method::GET, "/v1/accounts").header("Bursar-Min-Position", position);
+    assert_ne!(request.send().await.problem(503, "UNAVAILABLE").header("retry-after"), "");
+    // Elsewhere he is right.
+    let statement = format!("/v1/accounts/{}/statement?size=1", bola.current);
+    assert_eq!(bola.client.get(&statement).await.is(200).list_at("transactions")[0]["amount"], 100);
+
+    // Whoever runs the bank is told, and nobody is turned away from the server for it.
+    assert_eq!(readiness(&bank.client()).await, (200, vec![]));
+    let staff = bank.approver().await.client;
+    let listed = staff.get("/v1/staff/ops/projections").await.is(200);
+    let models = listed.list_at("projections");
+    let accounts = models.iter().find(|model| model["name"] == "accounts").unwrap();
+    assert_eq!(accounts["state"], "FOLLOWING");
+    let parked = &accounts["parked"][0];
+    assert_eq!(
+        (parked["key"].as_str(), parked["position"].to_string().as_str()),
+        (Some(&*bola.current), position)
+    );
+    assert!(parked["error"].as_str().unwrap().contains("must be"), "{parked}");
+    let metrics = bank.client().get("/metrics").await.is(200).text;
+    assert!(
+        metrics.lines().any(|line| line.starts_with("bursar_projection_parked_row_sets")
+            && line.contains("accounts")
+            && line.ends_with(" 1")),
+        "{metrics}"
+    );
+
+    // Mended, another chance brings him up to the others.
+    off_by(&bank, &bola.current, -1).await;
+    let (codec, (sources, _)) = (codec(&bank.pool).await, bursar_api::sources::system());
+    let log = Log { pool: &bank.pool, codec: &codec, clock: &*sources.clock };
+    let retried = bursar_projections::retry(log, "accounts").await.unwrap();
+    assert_eq!(retried.caught_up, [bola.current.clone()]);
+    eventually(&bola.client, "/v1/accounts", 200).await;
+    ada.client.pay(&ada.current, &bola.current, 1, "three").await.is(201);
+    bank.caught_up().await;
     bank.close().await;
 }
 

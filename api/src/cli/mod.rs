@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line prints")]
 
+mod analysts;
 mod audit;
 mod explain;
 mod import;
@@ -74,6 +75,9 @@ enum Command {
     /// Read models: what there is, how far it is, rebuild it, check it
     #[command(subcommand)]
     Projections(projections::Command),
+    /// Database users who read the read models in SQL, and nothing else
+    #[command(subcommand)]
+    Analysts(analysts::Command),
     /// Check the bank from its log
     #[command(subcommand)]
     Audit(audit::Command),
@@ -142,6 +146,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         }
         Command::Import(args) => Box::pin(import::run(&config, args)).await,
         Command::Projections(command) => projections::run(&config, command).await,
+        Command::Analysts(command) => analysts::run(&config, command).await,
         Command::Audit(command) => audit::run(&config, command).await,
         Command::Explain(command) => explain::run(&config, command).await,
         Command::Payments(command) => payments::run(&config, command).await,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_projections::{Log, ModelState, Progress, Report, catalogue};
+use bursar_projections::{Log, ModelState, ParkedRows, Progress, Report, catalogue};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ pub(super) enum Command {
     Rebuild(Which),
     /// Compare read models with the log; changes nothing
     Verify(Which),
+    /// Give what read models have parked another chance, once the fold or the event is mended
+    Retry(Which),
 }
 
 #[derive(Debug, Args)]
@@ -38,6 +40,7 @@ pub(super) async fn run(config: &Config, command: Command) -> Outcome {
         Command::List => list(&database).await,
         Command::Rebuild(which) => rebuild(config, &database, &which).await,
         Command::Verify(which) => verify(config, &database, &which).await,
+        Command::Retry(which) => retry(config, &database, &which).await,
     };
     database.close().await;
     outcome
@@ -51,6 +54,7 @@ async fn list(database: &Database) -> Outcome {
             ModelState::Parked { position, reason } => format!("parked at {position}: {reason}"),
         };
         println!("{:<20} {:>12} {:>12} {:>10}  {state}", model.name, model.position, model.head, model.lag);
+        parked(&model.parked);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -84,6 +88,31 @@ async fn verify(config: &Config, database: &Database, which: &Which) -> Outcome 
     }
     let equal = reports.iter().all(|report| report.differing == 0);
     Ok(if equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Failure when anything is parked still.
+async fn retry(config: &Config, database: &Database, which: &Which) -> Outcome {
+    let codec = wiring::codec(config, &database.pool).await?;
+    let (sources, _) = sources::system();
+    let log = Log { pool: &database.pool, codec: &codec, clock: &*sources.clock };
+    let mut all = true;
+    for name in which.names() {
+        let retried = bursar_projections::retry(log, name).await?;
+        all &= retried.parked.is_empty();
+        match (retried.is_tried_again, retried.caught_up.len()) {
+            (true, _) => println!("{name}: the server tries it again"),
+            (false, caught_up) => println!("{name}: {caught_up} row sets are up with the others again"),
+        }
+        parked(&retried.parked);
+    }
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What a model has left behind, a line each.
+fn parked(rows: &[ParkedRows]) {
+    for ParkedRows { row_set, position, reason, .. } in rows {
+        println!("  {row_set} is parked at {position}: {reason}");
+    }
 }
 
 fn what_differed(report: &Report) -> String {

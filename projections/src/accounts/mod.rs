@@ -28,7 +28,7 @@ use sqlx::types::Json;
 pub use past::{AccountField, as_of, explain};
 pub use query::{AccountFilter, AccountSort, find, of_owner, owned};
 
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::row::{ERASED, decoded, erasure};
 use crate::window::Window;
 
@@ -244,11 +244,25 @@ pub struct Accounts {
     configured: Vec<(AccountNumber, Settings)>,
     /// Owners who were erased, and where in the log.
     erased: Vec<(UserId, Position)>,
+    /// The accounts that are left as they are.
+    mask: Mask,
 }
 
 impl ReadModel for Accounts {
     const NAME: &'static str = "accounts";
     const READS: &'static [Kind] = &[Kind::Account, Kind::Payment, Kind::User];
+    const ROW_SETS: &'static [Kind] = &[Kind::Account];
+
+    fn row_sets(event: &Recorded) -> Vec<String> {
+        crate::row::accounts(event)
+            .filter(|account| !account.is_internal())
+            .map(|account| account.to_string())
+            .collect()
+    }
+
+    fn mask(&mut self, mask: &Mask) {
+        self.mask = mask.clone();
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "accounts",
         key: &["account_number"],
@@ -272,6 +286,9 @@ impl ReadModel for Accounts {
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
+        if event.stream.kind == Kind::Account && self.mask.hides(&event.stream.id) {
+            return Ok(());
+        }
         match &event.event {
             Event::Account(AccountEvent::Opened(opened)) => {
                 let is_default = self.owners.insert(opened.terms.owner);
@@ -352,6 +369,7 @@ impl Accounts {
         let mut touched: Vec<&AccountNumber> = moved.accounts().filter(|one| !one.is_internal()).collect();
         touched.sort_unstable();
         touched.dedup();
+        touched.retain(|account| !self.mask.hides(account.as_str()));
         touched.into_iter().try_for_each(|account| self.standing(account)?.moved(account, moved, event))
     }
 

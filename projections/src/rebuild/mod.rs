@@ -18,6 +18,7 @@ mod diff;
 mod pass;
 mod shadow;
 mod state;
+mod sweep;
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -31,10 +32,12 @@ pub use state::{RebuildState, RebuildStatus, rebuild_status};
 
 use crate::catalogue::{Entry, catalogue};
 use crate::read_model::Poison;
-use crate::runner::{Checkpoint, Lock, own_connection, register, try_lock, unlock};
+use crate::runner::{Lock, own_connection, register, try_lock, unlock};
 use pass::Pass;
-use shadow::Shadow;
+pub(crate) use shadow::execute;
+use shadow::{Live, Shadow};
 use state::{Beginning, Rows};
+pub(crate) use sweep::sweep;
 
 /// Events left to fold when the checkpoints are locked; a fraction of a second of work.
 const NEAR: i64 = 2_000;
@@ -238,7 +241,7 @@ fn program() -> String {
     format!("{} {size} {age}", env!("CARGO_PKG_VERSION"))
 }
 
-fn find(name: &str) -> Result<&'static Entry, RebuildError> {
+pub(crate) fn find(name: &str) -> Result<&'static Entry, RebuildError> {
     let found = catalogue().iter().find(|entry| entry.name == name);
     found.ok_or_else(|| RebuildError::UnknownModel(name.to_owned()))
 }
@@ -360,9 +363,9 @@ impl Build<'_> {
 
     async fn targets(&mut self, goal: Goal, head: Position) -> sqlx::Result<Vec<Position>> {
         let live = self.shadow.checkpoints(&mut self.db, self.pass.names(), false).await?;
-        let target = |at: &Checkpoint| match goal {
+        let target = |at: &Live| match goal {
             Goal::Live => at.position,
-            Goal::Head if at.poison.is_some() => at.position,
+            Goal::Head if at.is_parked => at.position,
             Goal::Head => head,
         };
         Ok(live.iter().map(target).collect())
@@ -410,7 +413,7 @@ pub(crate) fn refused(e: &sqlx::Error) -> bool {
     code.is_some_and(|code| ["22", "23", "42"].contains(&code.get(..2).unwrap_or_default()))
 }
 
-fn positions(checkpoints: &[Checkpoint]) -> Vec<Position> {
+fn positions(checkpoints: &[Live]) -> Vec<Position> {
     checkpoints.iter().map(|at| at.position).collect()
 }
 

@@ -13,7 +13,7 @@ use super::state::Rows;
 use super::{Log, Progress, RebuildError};
 use crate::catalogue::Entry;
 use crate::log::{self, BATCH, Batch};
-use crate::read_model::Model;
+use crate::read_model::{Mask, Model};
 use crate::runner::fold;
 
 /// Rows a model gathers before they are written: large enough that a busy account's row is written seldom.
@@ -131,7 +131,8 @@ impl<'a> Pass<'a> {
                 continue;
             }
             let range = (building.position, upto);
-            let outcome = fold(db, building.entry, building.model.as_mut(), batch, range).await?;
+            let outcome =
+                fold(db, building.entry, (building.model.as_mut(), &Mask::Nothing), batch, range).await?;
             if let Some(poison) = outcome.poison {
                 return Err((building.entry.name, poison).into());
             }

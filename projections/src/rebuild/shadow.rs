@@ -3,8 +3,7 @@
 use bursar_domain::Position;
 use sqlx::{PgConnection, Row};
 
-use crate::read_model::{Poison, Table};
-use crate::runner::Checkpoint;
+use crate::read_model::Table;
 
 /// The schema of the live tables, the schema next to it, and the tables that are built there.
 pub(super) struct Shadow {
@@ -12,6 +11,14 @@ pub(super) struct Shadow {
     pub(super) live: String,
     pub(super) next: String,
     tables: Vec<&'static Table>,
+}
+
+/// How far a live model is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Live {
+    pub(super) position: Position,
+    /// Whether it stopped at an event it cannot take.
+    pub(super) is_parked: bool,
 }
 
 /// What `CREATE TABLE ... (LIKE ...)` leaves behind: storage parameters, the table's comment, grants.
@@ -129,22 +136,17 @@ impl Shadow {
         db: &mut PgConnection,
         models: &[String],
         lock: bool,
-    ) -> sqlx::Result<Vec<Checkpoint>> {
+    ) -> sqlx::Result<Vec<Live>> {
         let lock = if lock { "FOR UPDATE" } else { "" };
         let sql = format!(
-            "SELECT position, generation, poison, reason FROM {}.checkpoints WHERE model = ANY($1)
+            "SELECT position, generation, poison FROM {}.checkpoints WHERE model = ANY($1)
              ORDER BY array_position($1, model) {lock}",
             self.live
         );
         let rows = sqlx::query(&sql).bind(models).fetch_all(db).await?;
         let checkpoint = |row: &sqlx::postgres::PgRow| {
-            let reason: Option<String> = row.try_get(3)?;
             let poison: Option<Position> = row.try_get(2)?;
-            Ok(Checkpoint {
-                position: row.try_get(0)?,
-                generation: row.try_get(1)?,
-                poison: poison.map(|position| Poison { position, reason: reason.unwrap_or_default() }),
-            })
+            Ok(Live { position: row.try_get(0)?, is_parked: poison.is_some() })
         };
         rows.iter().map(checkpoint).collect()
     }
@@ -180,7 +182,9 @@ impl Shadow {
              FROM UNNEST($1::text[], $2::bigint[]) AS n (model, position) WHERE c.model = n.model",
             self.live
         );
-        sqlx::query(&sql).bind(models).bind(positions).execute(db).await?;
+        sqlx::query(&sql).bind(models).bind(positions).execute(&mut *db).await?;
+        let sql = format!("DELETE FROM {}.parked WHERE model = ANY($1)", self.live);
+        sqlx::query(&sql).bind(models).execute(db).await?;
         Ok(())
     }
 
@@ -196,7 +200,7 @@ impl Shadow {
 }
 
 /// Runs a statement that takes no parameters, without preparing it.
-async fn execute(db: &mut PgConnection, sql: &str) -> sqlx::Result<()> {
+pub(crate) async fn execute(db: &mut PgConnection, sql: &str) -> sqlx::Result<()> {
     sqlx::Executor::execute(db, sqlx::raw_sql(sql)).await?;
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! `read.checkpoints`: how far each model is, and who may move it.
 
 use bursar_domain::Position;
+use futures_util::FutureExt as _;
 use sqlx::PgConnection;
+use sqlx::types::Json;
 
 use crate::catalogue::catalogue;
-use crate::read_model::Poison;
+use crate::read_model::{Mask, ParkedRows, Poison};
 
 /// How far a model is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,7 +16,16 @@ pub(crate) struct Checkpoint {
     /// How often a rebuild has replaced the tables; what is held in memory belongs to one generation.
     pub(crate) generation: i64,
     /// The event it could not take.
-    pub(crate) poison: Option<Poison>,
+    pub(crate) poison: Option<(Position, String)>,
+    /// The row sets it has left behind.
+    pub(crate) parked: Vec<ParkedRows>,
+}
+
+impl Checkpoint {
+    /// Hides the row sets that were left behind.
+    pub(crate) fn mask(&self) -> Mask {
+        Mask::these(self.parked.iter().map(|parked| parked.row_set.clone()).collect())
+    }
 }
 
 /// Makes sure that each model of the catalogue has a checkpoint.
@@ -32,16 +43,21 @@ pub(crate) async fn register(db: &mut PgConnection) -> sqlx::Result<()> {
 
 /// The checkpoints of the catalogue, in its order.
 pub(crate) async fn read(db: &mut PgConnection) -> sqlx::Result<Vec<Checkpoint>> {
-    let rows = sqlx::query!("SELECT model, position, generation, poison, reason FROM checkpoints")
-        .fetch_all(db)
-        .await?;
+    let rows = sqlx::query!(
+        r#"SELECT model, position, generation, poison, reason,
+                  (SELECT json_agg(json_build_object('row_set', row_set, 'position', p.position, 'reason', p.reason,
+                                                     'owners', owners) ORDER BY p.position, row_set)
+                     FROM parked p WHERE p.model = c.model) AS "parked?: Json<Vec<ParkedRows>>"
+             FROM checkpoints c"#
+    )
+    .fetch_all(db)
+    .await?;
     let of = |name| {
         rows.iter().find(|row| row.model == name).map_or_else(Checkpoint::default, |row| Checkpoint {
             position: row.position,
             generation: row.generation,
-            poison: row
-                .poison
-                .map(|position| Poison { position, reason: row.reason.clone().unwrap_or_default() }),
+            poison: row.poison.map(|position| (position, row.reason.clone().unwrap_or_default())),
+            parked: row.parked.as_ref().map(|Json(parked)| parked.clone()).unwrap_or_default(),
         })
     };
     Ok(catalogue().iter().map(|entry| of(entry.name)).collect())
@@ -53,6 +69,8 @@ pub(crate) struct Step {
     pub(crate) from: Checkpoint,
     pub(crate) to: Position,
     pub(crate) poison: Option<Poison>,
+    /// The row sets that are left behind from here on.
+    pub(crate) parked: Vec<Poison>,
 }
 
 /// Moves the checkpoints and locks them until the transaction ends. False when one of them is not where we
@@ -78,9 +96,38 @@ pub(crate) async fn advance(db: &mut PgConnection, steps: &[Step]) -> sqlx::Resu
         &poisons as _,
         &reasons as _
     )
+    .execute(&mut *db)
+    .await?;
+    if usize::try_from(moved.rows_affected()) != Ok(steps.len()) {
+        return Ok(false);
+    }
+    let parked = steps.iter().flat_map(|step| step.parked.iter().map(|poison| (step.model, poison.clone())));
+    let parked: Vec<(&'static str, Poison)> = parked.collect();
+    for (model, poison) in &parked {
+        park(&mut *db, model, poison).boxed().await?;
+    }
+    Ok(true)
+}
+
+/// Leaves row sets behind. Who is concerned: the person or the holder of the account that a row set is named by, and those
+/// whom the event names.
+async fn park(db: &mut PgConnection, model: &str, poison: &Poison) -> sqlx::Result<()> {
+    sqlx::query!(
+        r#"INSERT INTO parked (model, row_set, position, reason, owners)
+           SELECT $1, row_set, $3, $4, ARRAY(
+                  SELECT owner FROM ledger_accounts WHERE (account = row_set OR account = ANY($5)) AND owner IS NOT NULL
+                  UNION SELECT named FROM UNNEST($5::text[] || row_set) AS named WHERE named LIKE 'usr\_%')
+             FROM UNNEST($2::text[]) AS row_set
+           ON CONFLICT (model, row_set) DO NOTHING"#,
+        model,
+        &poison.row_sets,
+        poison.position,
+        poison.reason,
+        &poison.concerns
+    )
     .execute(db)
     .await?;
-    Ok(usize::try_from(moved.rows_affected()) == Ok(steps.len()))
+    Ok(())
 }
 
 /// What a session-level lock of this crate is for.
@@ -102,6 +149,14 @@ pub(crate) async fn try_lock(db: &mut PgConnection, lock: Lock, model: &str) -> 
         model
     );
     locked.fetch_one(db).await
+}
+
+/// Gives one lock back.
+pub(crate) async fn unlock_one(db: &mut PgConnection, lock: Lock, model: &str) -> sqlx::Result<()> {
+    let sql = "SELECT pg_advisory_unlock($1, hashtext(relnamespace::text || $2))
+               FROM pg_class WHERE oid = 'checkpoints'::regclass";
+    sqlx::query(sql).bind(lock as i32).bind(model).execute(db).await?;
+    Ok(())
 }
 
 /// Gives the session's lock back at once; a closed session keeps it until the server has noticed.

@@ -1,18 +1,21 @@
 //! The process that holds the lock takes all models through the log, batch by batch.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bursar_domain::{Kind, Position};
+use bursar_domain::{Kind, Position, Recorded};
+use futures_util::FutureExt as _;
 use sqlx::{Connection, PgConnection};
 use tokio::time::{Instant, sleep_until};
 
 use super::checkpoints::{Checkpoint, Step, advance, read};
+use super::fold::refusal;
 use super::{Runner, fold};
 use crate::catalogue::{Entry, catalogue};
 use crate::log::{self, BATCH, Batch};
 use crate::read_model::{Model, Poison};
-use crate::rebuild::refused;
+use crate::rebuild::{refused, sweep};
 
 /// How long events gather before they are written, unless a reader waits for them.
 const GATHER: Duration = Duration::from_millis(50);
@@ -22,6 +25,8 @@ const GATHER_BUSY: Duration = Duration::from_millis(250);
 const BUSY: usize = 250;
 /// How often log and checkpoints are looked at when nobody tells us anything.
 const POLL: Duration = Duration::from_secs(1);
+/// How often what interrupted rebuilds have left is looked for.
+const SWEEP: Duration = Duration::from_secs(3_600);
 
 /// A model and how far it is.
 struct Follower {
@@ -35,6 +40,8 @@ struct Follower {
 pub(super) struct Leader<'r> {
     runner: &'r mut Runner,
     followers: Vec<Follower>,
+    /// A model has left rows behind and is to go on at once.
+    left_behind: bool,
 }
 
 /// What one round over all models came to.
@@ -72,26 +79,29 @@ impl<'r> Leader<'r> {
         let followers = catalogue()
             .iter()
             .zip(read(db).await?)
-            .map(|(entry, at)| Follower {
-                entry,
-                model: (entry.fresh)(),
-                at: Checkpoint { poison: None, ..at },
-                limit: BATCH,
+            .map(|(entry, at)| {
+                let mut model = (entry.fresh)();
+                model.forget(&at.mask());
+                Follower { entry, model, at: Checkpoint { poison: None, ..at }, limit: BATCH }
             })
             .collect();
-        Ok(Self { runner, followers })
+        Ok(Self { runner, followers, left_behind: false })
     }
 
     /// Leads until told to stop, or until the database fails.
     pub(super) async fn lead(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         tracing::info!("this process runs the projections");
-        let mut next_poll = Instant::now();
+        let (mut next_poll, mut next_sweep) = (Instant::now(), Instant::now());
         while !*self.runner.stopped.borrow() {
             let began = Instant::now();
             self.runner.head.mark_unchanged();
             if began >= next_poll {
                 self.adopt(db).await?;
                 next_poll = began + POLL;
+            }
+            if began >= next_sweep {
+                sweep(db).boxed().await?;
+                next_sweep = began + SWEEP;
             }
             let round = self.round(db).await?;
             self.publish();
@@ -144,11 +154,12 @@ impl<'r> Leader<'r> {
                 }
                 Err(Failure::Database(e)) => return Err(e),
                 Err(Failure::Model(culprit, e)) => {
-                    self.blame(db, culprit, limit, &e).await?;
+                    self.blame(db, culprit, limit, e.to_string()).boxed().await?;
                     round.more = true;
                 }
             }
         }
+        round.more |= std::mem::take(&mut self.left_behind);
         Ok(round)
     }
 
@@ -175,7 +186,7 @@ impl<'r> Leader<'r> {
         }
         let written = self.write(db, group, &batch).await;
         if !matches!(written, Ok(true)) {
-            group.iter().for_each(|&i| self.followers[i].model.forget());
+            group.iter().for_each(|&i| self.followers[i].forget());
             if matches!(written, Ok(false)) {
                 self.adopt(db).await?;
             }
@@ -195,12 +206,7 @@ impl<'r> Leader<'r> {
     ) -> Result<bool, Failure> {
         let mut steps = Vec::with_capacity(group.len());
         for &i in group {
-            let Follower { entry, model, at, .. } = &mut self.followers[i];
-            let range = (at.position, batch.upto);
-            let outcome =
-                fold(db, entry, model.as_mut(), batch, range).await.map_err(|e| Failure::of(i, e))?;
-            let (to, poison) = (outcome.position, outcome.poison);
-            steps.push(Step { model: entry.name, from: at.clone(), to, poison });
+            steps.push(self.followers[i].take(db, batch).boxed().await.map_err(|e| Failure::of(i, e))?);
         }
         let mut tx = db.begin().await?;
         if !advance(&mut tx, &steps).await? {
@@ -215,21 +221,27 @@ impl<'r> Leader<'r> {
             let follower = &mut self.followers[i];
             follower.at.position = step.to;
             follower.limit = (follower.limit * 2).min(BATCH);
+            self.left_behind |= !step.parked.is_empty();
+            step.parked.iter().for_each(|poison| follower.left_behind(poison));
             if let Some(poison) = step.poison {
                 follower.park(poison);
             }
+        }
+        if self.left_behind {
+            // Who is concerned stands in the table.
+            self.adopt(db).await?;
         }
         Ok(true)
     }
 
     /// The database refused what one model asked. Smaller and smaller batches lead to the event they come from;
-    /// the model is parked there, the others go on.
+    /// its row sets are parked there, or the model when nobody knows them; the others go on.
     async fn blame(
         &mut self,
         db: &mut PgConnection,
         culprit: usize,
         limit: usize,
-        e: &sqlx::Error,
+        reason: String,
     ) -> sqlx::Result<()> {
         let follower = &mut self.followers[culprit];
         follower.limit = limit / 2;
@@ -237,11 +249,23 @@ impl<'r> Leader<'r> {
             return Ok(());
         }
         follower.limit = BATCH;
-        let poison = Poison { position: follower.at.position + 1, reason: e.to_string() };
-        let (from, to) = (follower.at.clone(), follower.at.position);
-        let step = Step { model: follower.entry.name, from, to, poison: Some(poison.clone()) };
-        if advance(db, &[step]).await? {
-            follower.park(poison);
+        let (from, at) = (follower.at.clone(), follower.at.position);
+        let wanted = follower.entry.reads;
+        let batch = log::read(db, &self.runner.codec, wanted, (at, at + 1), 1).await?;
+        let refused = refused_rows(follower, batch.events.first(), &reason);
+        let nobody_knows = Poison { position: at + 1, reason, row_sets: Vec::new(), concerns: Vec::new() };
+        let (poison, parked) = match refused {
+            Some(refused) => (None, vec![refused]),
+            None => (Some(nobody_knows), Vec::new()),
+        };
+        let step = Step { model: follower.entry.name, from, to: at, poison, parked };
+        if advance(db, slice::from_ref(&step)).await? {
+            let follower = &mut self.followers[culprit];
+            step.parked.iter().for_each(|poison| follower.left_behind(poison));
+            match step.poison {
+                Some(poison) => follower.park(poison),
+                None => self.adopt(db).await?,
+            }
         }
         Ok(())
     }
@@ -249,10 +273,13 @@ impl<'r> Leader<'r> {
     /// Takes the checkpoints as a rebuild has left them.
     async fn adopt(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
         for (follower, at) in self.followers.iter_mut().zip(read(db).await?) {
-            if at.generation != follower.at.generation || at.position != follower.at.position {
+            let is_replaced = at.generation != follower.at.generation || at.position != follower.at.position;
+            if is_replaced {
                 tracing::info!(model = follower.entry.name, at.position, "the read model was replaced");
-                follower.model.forget();
+            }
+            if is_replaced || at.parked != follower.at.parked {
                 follower.at = at;
+                follower.forget();
             }
         }
         Ok(())
@@ -262,14 +289,54 @@ impl<'r> Leader<'r> {
         let head = *self.runner.head.borrow();
         for follower in &self.followers {
             let lag = head.saturating_sub(follower.at.position).max(0);
-            metrics::gauge!("bursar_projection_lag_events", "model" => follower.entry.name).set(lag as f64);
+            let model = follower.entry.name;
+            metrics::gauge!("bursar_projection_lag_events", "model" => model).set(lag as f64);
+            let parked = follower.at.parked.len() as f64;
+            metrics::gauge!("bursar_projection_parked_row_sets", "model" => model).set(parked);
         }
         let now: Arc<[Checkpoint]> = self.followers.iter().map(|follower| follower.at.clone()).collect();
         self.runner.published.send_replace(now);
     }
 }
 
+/// The rows that an event is refused for, when there are any that are not parked yet.
+fn refused_rows(follower: &Follower, event: Option<&Recorded>, reason: &str) -> Option<Poison> {
+    let poison = refusal(follower.model.as_ref(), event?, reason, None);
+    let mask = follower.at.mask();
+    poison.row_sets.iter().any(|set| !mask.hides(set)).then_some(poison)
+}
+
 impl Follower {
+    /// Folds `batch`. At an event that some row sets cannot take it stops, and leaves them behind: the next step goes on from
+    /// there without them, and their rows contain everything before it.
+    async fn take(&mut self, db: &mut PgConnection, batch: &Batch) -> sqlx::Result<Step> {
+        let Self { entry, model, at, .. } = self;
+        let (mask, range) = (at.mask(), (at.position, batch.upto));
+        let outcome = fold(db, entry, (model.as_mut(), &mask), batch, range).await?;
+        let (poison, parked) = match outcome.poison {
+            Some(poison) if !poison.row_sets.is_empty() => (None, vec![poison]),
+            poison => (poison, Vec::new()),
+        };
+        Ok(Step { model: entry.name, from: at.clone(), to: outcome.position, poison, parked })
+    }
+
+    /// Drops what is held in memory.
+    fn forget(&mut self) {
+        self.model.forget(&self.at.mask());
+    }
+
+    fn left_behind(&self, poison: &Poison) {
+        let model = self.entry.name;
+        tracing::error!(
+            model,
+            poison.position,
+            poison.reason,
+            row_sets = ?poison.row_sets,
+            "rows cannot take an event and are parked"
+        );
+        metrics::counter!("bursar_projection_parked_total", "model" => model).increment(1);
+    }
+
     fn park(&mut self, poison: Poison) {
         let model = self.entry.name;
         tracing::error!(
@@ -279,7 +346,7 @@ impl Follower {
             "the read model cannot take an event and is parked"
         );
         metrics::counter!("bursar_projection_parked_total", "model" => model).increment(1);
-        self.model.forget();
-        self.at.poison = Some(poison);
+        self.forget();
+        self.at.poison = Some((poison.position, poison.reason));
     }
 }

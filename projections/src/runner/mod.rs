@@ -6,6 +6,7 @@
 mod checkpoints;
 mod fold;
 mod leader;
+mod retry;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +18,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-pub(crate) use checkpoints::{Checkpoint, Lock, read, register, try_lock, unlock};
+pub(crate) use checkpoints::{Checkpoint, Lock, read, register, try_lock, unlock, unlock_one};
 pub(crate) use fold::fold;
+pub use retry::{Retried, retry};
 
 use crate::catalogue::catalogue;
 use crate::freshness::{Freshness, ModelState, ModelStatus};
@@ -95,8 +97,9 @@ fn status(applied: &[Checkpoint], head: Position) -> Vec<ModelStatus> {
         lag: (head - at.position).max(0),
         state: match &at.poison {
             None => ModelState::Following,
-            Some(poison) => ModelState::Parked { position: poison.position, reason: poison.reason.clone() },
+            Some((position, reason)) => ModelState::Parked { position: *position, reason: reason.clone() },
         },
+        parked: at.parked.clone(),
     };
     catalogue().iter().zip(applied).map(|(entry, at)| of(entry.name, at)).collect()
 }

@@ -19,7 +19,7 @@ pub(crate) use query::{NEVER, fence};
 pub use whole::{Place, Total, WholeStatement};
 
 use crate::copy::CopyRows;
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 
 /// A row, borrowed from its event. The fields are the table's columns, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,11 +122,21 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
 #[derive(Debug, Default)]
 pub struct StatementEntries {
     pending: CopyRows,
+    /// The accounts that are left as they are.
+    mask: Mask,
 }
 
 impl ReadModel for StatementEntries {
     const NAME: &'static str = "statement_entries";
     const READS: &'static [Kind] = &[Kind::Payment];
+
+    fn row_sets(event: &Recorded) -> Vec<String> {
+        crate::row::accounts(event).map(|account| account.to_string()).collect()
+    }
+
+    fn mask(&mut self, mask: &Mask) {
+        self.mask = mask.clone();
+    }
     const TABLES: &'static [Table] = &[Table {
         name: "statement_entries",
         key: &["account_number", "recorded_at", "position", "line"],
@@ -142,7 +152,8 @@ impl ReadModel for StatementEntries {
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
         let Event::Payment(payment) = &event.event else { return Ok(()) };
         if let Some(moved) = payment.movement() {
-            rows(event, moved).for_each(|row| row.write(&mut self.pending));
+            let shown = rows(event, moved).filter(|row| !self.mask.hides(row.account_number));
+            shown.for_each(|row| row.write(&mut self.pending));
         }
         Ok(())
     }

@@ -305,3 +305,24 @@ async fn a_check_after_an_interrupted_rebuild_is_a_check_of_its_own() {
     );
     scratch.drop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_goes_on_with_for_a_day_is_gone() {
+    let Some(scratch) = Scratch::new().await else { return };
+    let mut bank = followed(&scratch, 10, 30_000).await;
+    interrupted(&scratch).await;
+    let left = scratch.value::<i64>(LEFT_BEHIND).await;
+    assert!(left > 0);
+    for (age, expected) in [("23 hours", left), ("25 hours", 0)] {
+        let began = format!("UPDATE rebuilds SET started_at = head.recorded_at - interval '{age}' FROM head");
+        scratch.execute(&began).await;
+        // The server looks when it begins.
+        let projections = scratch.start();
+        scratch.append(&bank.payments(10, 10)).await;
+        projections.freshness().wait(&[], bank.position, LONG).await.unwrap();
+        projections.stop().await;
+        assert_eq!(scratch.value::<i64>(LEFT_BEHIND).await, expected, "{age}");
+    }
+    assert_eq!(rebuild_status(&scratch.pool, "accounts").await.unwrap().state, RebuildState::Failed);
+    scratch.drop().await;
+}

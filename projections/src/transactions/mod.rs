@@ -17,7 +17,7 @@ use sqlx::PgConnection;
 pub use query::{Transaction, TransactionFilter, TransactionSort, find, find_bill, of_owner, search};
 
 use crate::copy::CopyRows;
-use crate::read_model::{FoldError, ReadModel, Table};
+use crate::read_model::{FoldError, Mask, ReadModel, Table};
 use crate::row::{ERASED, erasure, parsed};
 use crate::window::Window;
 
@@ -103,11 +103,18 @@ pub struct Transactions {
     fates: Window<Text, Fate>,
     /// Who was erased, and where in the log.
     erased: Vec<(UserId, Position)>,
+    /// The transactions that are left as they are.
+    mask: Mask,
 }
 
 impl ReadModel for Transactions {
     const NAME: &'static str = "transactions";
     const READS: &'static [Kind] = &[Kind::Account, Kind::Payment, Kind::User];
+    const ROW_SETS: &'static [Kind] = &[Kind::Payment];
+
+    fn mask(&mut self, mask: &Mask) {
+        self.mask = mask.clone();
+    }
     const TABLES: &'static [Table] = &[
         Table {
             name: "transactions",
@@ -153,6 +160,9 @@ impl ReadModel for Transactions {
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
         match &event.event {
+            Event::Payment(_) if self.mask.hides(&event.stream.id) => {}
+            // Whoever catches up with one transaction has all accounts.
+            Event::Account(_) if matches!(self.mask, Mask::AllBut(_)) => {}
             Event::Account(AccountEvent::Opened(opened)) => {
                 let (number, owner) = (&event.stream.id, opened.terms.owner);
                 self.holders.insert(number.as_str().into(), owner);
