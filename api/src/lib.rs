@@ -75,6 +75,7 @@ pub mod tags;
 pub mod telemetry;
 pub mod transactions;
 pub mod users;
+pub mod webhooks;
 pub mod wiring;
 pub mod written;
 

@@ -11,10 +11,7 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities,
-    compliance, console, datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations,
-    passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags,
-    transactions, users,
+    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance, console, datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags, transactions, users, webhooks,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -51,6 +48,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(tags::routes())
         .merge(transactions::routes())
         .merge(users::routes())
+        .merge(webhooks::routes())
         .merge(operations::routes());
     if sandboxed { routes.merge(sandbox::routes()) } else { routes }
 }

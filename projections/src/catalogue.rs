@@ -55,6 +55,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::tags::Tags>(),
             Entry::of::<crate::transactions::Transactions>(),
             Entry::of::<crate::users::Users>(),
+            Entry::of::<crate::webhooks::Webhooks>(),
         ]
     }
 }

@@ -45,6 +45,7 @@ pub mod tags;
 mod tests;
 pub mod transactions;
 pub mod users;
+pub mod webhooks;
 mod window;
 
 pub use catalogue::{Entry, catalogue};

@@ -98,4 +98,5 @@ mod transactions;
 mod two_servers;
 mod users;
 mod versions;
+mod webhooks;
 mod year;
