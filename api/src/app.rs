@@ -34,6 +34,7 @@ use bursar_commands::savings::{MakeContributions, MaturePlans};
 use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
+use bursar_commands::webhooks::{self, Deliverer};
 use bursar_commands::{CommandError, Journal, interest, loan_products, products};
 use bursar_domain::Position;
 use bursar_domain::kernel::{Sources, Spelled as _, uuid_v7};
@@ -103,6 +104,8 @@ pub struct Parts {
     pub day_ends: Arc<dyn DayEnds>,
     /// What the bank does by itself.
     pub processes: Processes,
+    /// Tells others what happens in the bank.
+    pub webhooks: Deliverer,
     /// Vouches for the log.
     pub signer: Arc<Signer>,
     pub metrics: PrometheusHandle,
@@ -168,6 +171,8 @@ pub enum StartError {
          same directory again"
     )]
     UnfinishedImport(String),
+    #[error(transparent)]
+    Webhooks(#[from] webhooks::NoClient),
     #[error("files: {0}")]
     Files(#[from] UnusableStore),
     #[error("metrics: {0}")]
@@ -237,7 +242,11 @@ impl App {
             let every = Duration::from_millis(config.audit.seal_millis);
             let outside = outside::checkpoints(&config);
             let sealer = Sealer::new(pool.clone(), Arc::clone(&signer), sources.clock, outside)?;
-            working.push(sealer.start(journal.head(), every, stopped));
+            working.push(sealer.start(journal.head(), every, stopped.clone()));
+        }
+        let webhooks = Deliverer::new(journal.clone(), Arc::clone(&keys), outside::webhooks(&config))?;
+        if config.webhooks.deliver {
+            working.push(webhooks.start(stopped));
         }
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
@@ -260,6 +269,7 @@ impl App {
             registry: outside::registry(&config),
             day_ends,
             processes,
+            webhooks,
             signer,
             working: Mutex::new(Some((stop, working))),
             metrics: metrics::install()?,

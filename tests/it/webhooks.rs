@@ -1,5 +1,8 @@
 //! Whom outside the bank it tells what happens in it.
 
+mod delivery;
+pub mod sink;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};

@@ -335,6 +335,18 @@ section! {
 }
 
 section! {
+    /// Who outside the bank is told what happens in it.
+    WebhooksSection {
+        /// Whether this server tells them; false leaves it to others.
+        deliver: bool = true,
+        /// Whether machines of private networks, this one among them, may be told. For tests.
+        private_addresses: bool = false,
+        /// Days that is remembered what was delivered.
+        keep_days: u32 = 30,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -373,6 +385,7 @@ pub struct Config {
     pub messages: MessagesSection,
     pub users: UsersSection,
     pub files: FilesSection,
+    pub webhooks: WebhooksSection,
     pub telemetry: Telemetry,
 }
 
@@ -398,6 +411,7 @@ impl Default for Config {
             messages: MessagesSection::default(),
             users: UsersSection::default(),
             files: FilesSection::default(),
+            webhooks: WebhooksSection::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -433,6 +447,7 @@ impl Config {
         ("messages", MessagesSection::DOCS),
         ("users", UsersSection::DOCS),
         ("files", FilesSection::DOCS),
+        ("webhooks", WebhooksSection::DOCS),
         ("telemetry", Telemetry::DOCS),
     ];
 }

@@ -1,5 +1,6 @@
 //! Staff: who outside the bank is told what happens in it. [The guide](../../docs/webhooks.md) is for whoever is told.
 
+mod deliveries;
 mod views;
 
 use axum::extract::State;
@@ -31,6 +32,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(rotate_webhook_secret))
         .routes(routes!(enable_webhook))
         .routes(routes!(disable_webhook))
+        .merge(deliveries::routes())
 }
 
 query! {

@@ -16,6 +16,8 @@ use crate::support::Bank;
 /// Webhooks, one for each write that uses one up. All of them are where nobody listens.
 pub struct Hooks {
     steady: String,
+    /// A webhook and the position of something that it is to be told.
+    delivery: String,
     removed: String,
     disabled: String,
     enabled: String,
@@ -46,7 +48,12 @@ impl Hooks {
         let (steady, removed, enabled, disabled) =
             (makes(bank).await, makes(bank).await, makes(bank).await, makes(bank).await);
         asks(bank, &enabled, WebhookCommand::Disable { reason: DisableReason::Requested }).await;
-        Self { steady, removed, disabled, enabled }
+        let id: WebhookId = steady.parse().unwrap();
+        let test =
+            webhooks::ask(&bank.app.journal, Context::default(), id, WebhookCommand::Test).await.unwrap();
+        bank.app.webhooks.run_due().await.unwrap();
+        let delivery = format!("{steady}/{}", test.position);
+        Self { delivery, steady, removed, disabled, enabled }
     }
 }
 
@@ -101,7 +108,7 @@ pub fn rows() -> Vec<Row> {
     let admin = Access::Needs(WebhookAdmin);
     let hook = Names::Anybodys(Thing::Webhook);
     let steady = |row: Row| Row { own: |world| &world.hooks.steady, ..row };
-    let nothing = |_: &World, _: &str| json!({});
+    let does = |path, names| Row { method: Method::POST, ..delete(path, admin, names) };
     let rows = vec![
         get("/v1/staff/webhooks", admin, Names::Nothing),
         get("/v1/staff/webhooks/event-types", admin, Names::Nothing),
@@ -115,14 +122,24 @@ pub fn rows() -> Vec<Row> {
             own: |world| &world.hooks.removed,
             ..delete("/v1/staff/webhooks/{webhookId}", admin, hook).after(removable)
         },
-        steady(post("/v1/staff/webhooks/{webhookId}/rotate-secret", admin, hook, nothing)),
+        steady(does("/v1/staff/webhooks/{webhookId}/rotate-secret", hook)),
+        steady(does("/v1/staff/webhooks/{webhookId}/test", hook)),
+        steady(post("/v1/staff/webhooks/{webhookId}/replay", admin, hook, |_, _| json!({"after": 0}))),
+        steady(get("/v1/staff/webhooks/{webhookId}/deliveries", admin, hook)),
+        Row {
+            own: |world| &world.hooks.delivery,
+            ..does(
+                "/v1/staff/webhooks/{webhookId}/deliveries/{position}/replay",
+                Names::Anybodys(Thing::Delivery),
+            )
+        },
         Row {
             own: |world| &world.hooks.enabled,
-            ..post("/v1/staff/webhooks/{webhookId}/enable", admin, hook, nothing).after(disabled)
+            ..does("/v1/staff/webhooks/{webhookId}/enable", hook).after(disabled)
         },
         Row {
             own: |world| &world.hooks.disabled,
-            ..post("/v1/staff/webhooks/{webhookId}/disable", admin, hook, nothing).after(enabled)
+            ..does("/v1/staff/webhooks/{webhookId}/disable", hook).after(enabled)
         },
     ];
     rows.into_iter().map(|row| Row { by: Some(|world| &world.approver.client), ..row }).collect()

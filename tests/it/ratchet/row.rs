@@ -84,6 +84,8 @@ pub enum Thing {
     /// A read model.
     Model,
     Webhook,
+    /// Something that a webhook is told: it, and its place in the log.
+    Delivery,
 }
 
 impl Thing {
@@ -126,6 +128,7 @@ impl Thing {
             Self::Reset => "ver_0192f0c1a00070008000000000000abc",
             Self::Model => "no_such_model",
             Self::Webhook => "whk_0192f0c1a00070008000000000000abc",
+            Self::Delivery => "whk_0192f0c1a00070008000000000000abc/7",
         }
     }
 
@@ -139,6 +142,7 @@ impl Thing {
             Self::Device => &[LONG],
             Self::SigningRequest => &["0", "csr_", "crt_0192f0c1a00070008000000000000abc"],
             Self::Transfer => &["0", "trf_", "trf_0192F0C1A00070008000000000000ABC"],
+            Self::Delivery => &["0", "whk_0192f0c1a00070008000000000000abc", "whk_/1", "%00"],
             Self::Webhook => &["0", "whk_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Reset => &["0", "ver_", "txn_0192f0c1a00070008000000000000abc"],
             Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
