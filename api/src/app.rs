@@ -51,6 +51,7 @@ use tokio::task::JoinHandle;
 use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
+use crate::events::Streams;
 use crate::interest::ReadDayEnds;
 use crate::limits::{RateLimits, Shared};
 use crate::problem::Problem;
@@ -104,6 +105,8 @@ pub struct Parts {
     pub day_ends: Arc<dyn DayEnds>,
     /// What the bank does by itself.
     pub processes: Processes,
+    /// Whoever listens to their own events.
+    pub streams: Streams,
     /// Tells others what happens in the bank.
     pub webhooks: Deliverer,
     /// Vouches for the log.
@@ -244,6 +247,9 @@ impl App {
             let sealer = Sealer::new(pool.clone(), Arc::clone(&signer), sources.clock, outside)?;
             working.push(sealer.start(journal.head(), every, stopped.clone()));
         }
+        let room = (config.limits.streams, config.limits.streams_per_caller);
+        let streams = Streams::new(journal.clone(), pool.clone(), projections.freshness(), room);
+        working.push(streams.start());
         let webhooks = Deliverer::new(journal.clone(), Arc::clone(&keys), outside::webhooks(&config))?;
         if config.webhooks.deliver {
             working.push(webhooks.start(stopped));
@@ -269,6 +275,7 @@ impl App {
             registry: outside::registry(&config),
             day_ends,
             processes,
+            streams,
             webhooks,
             signer,
             working: Mutex::new(Some((stop, working))),
@@ -346,6 +353,7 @@ impl App {
     pub async fn close(&self) {
         self.rebuilds.close().await;
         let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.streams.close();
         if let Some((stop, working)) = working {
             stop.send_replace(true);
             for task in working {
@@ -434,8 +442,11 @@ pub async fn serve(
     });
     let service = router::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let streams = app.streams.clone();
     let stop = async move {
         stop.await;
+        // They have no end of their own, and nobody is to wait for them.
+        streams.close();
         // The receiver lives as long as the server.
         let _ = stopping.send(());
     };

@@ -43,6 +43,7 @@ mod devices;
 pub mod documents;
 pub mod edge;
 pub mod import;
+pub mod events;
 mod interest;
 pub mod iso20022;
 pub mod limits;

@@ -23,6 +23,7 @@ pub mod daily_balances;
 pub mod device_certificates;
 pub mod disputes;
 pub mod documents;
+pub mod events;
 mod freshness;
 pub mod interest;
 pub mod loan_products;

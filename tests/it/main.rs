@@ -59,6 +59,7 @@ mod disputes;
 mod documents;
 mod dropped;
 mod event_store;
+mod events;
 mod faults;
 mod imports;
 mod interest;

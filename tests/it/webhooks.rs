@@ -96,3 +96,20 @@ async fn only_events_that_are_told_can_be_asked_for_and_only_addresses_be_told()
     }
     bank.close().await;
 }
+
+#[test]
+fn the_guide_names_every_event() {
+    let guide = include_str!("../../api/docs/webhooks.md");
+    let rows: Vec<&str> = guide.lines().filter(|line| line.starts_with("| `")).collect();
+    let mut named: Vec<String> = Vec::new();
+    for row in rows {
+        let words: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let noun = words[0].strip_suffix(".*").unwrap();
+        named.extend(words[1..].iter().map(|event| format!("{noun}.{event}")));
+    }
+    let mut told: Vec<String> = bursar_domain::webhooks::event_types().map(str::to_owned).collect();
+    told.retain(|name| name != "webhook.tested");
+    named.sort();
+    told.sort();
+    assert_eq!(named, told);
+}

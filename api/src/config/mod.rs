@@ -136,6 +136,10 @@ section! {
         uploads_per_minute: u32 = 10,
         /// Look-ups of other people's accounts a minute and caller.
         lookups_per_minute: u32 = 5,
+        /// Streams of events that a server has open at once.
+        streams: usize = 1_000,
+        /// Streams of events of one caller, on each server.
+        streams_per_caller: usize = 5,
         /// Logins and refreshes a minute and address, whatever the user name.
         logins_per_address_per_minute: u32 = 60,
     }

@@ -88,6 +88,15 @@ impl Journal {
         read::range(&mut connection, &self.0.codec, after, through).await
     }
 
+    /// The events at these positions, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn at(&self, positions: &[Position]) -> Result<Vec<Recorded>, StoreError> {
+        let mut connection = self.0.pool.acquire().await?;
+        read::at(&mut connection, &self.0.codec, positions).await
+    }
+
     /// Whether a unit with the context's idempotency key is in the log: submitted again, it is answered from there.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::row::{Access, Names, Row, Thing, delete, get, post};
+use super::row::{Access, Names, READ, Row, Thing, delete, get, post};
 use super::world::World;
 use crate::support::Bank;
 
@@ -142,5 +142,6 @@ pub fn rows() -> Vec<Row> {
             ..does("/v1/staff/webhooks/{webhookId}/disable", hook).after(enabled)
         },
     ];
-    rows.into_iter().map(|row| Row { by: Some(|world| &world.approver.client), ..row }).collect()
+    let rows = rows.into_iter().map(|row| Row { by: Some(|world| &world.approver.client), ..row });
+    rows.chain([get("/v1/events/stream", READ, Names::Nothing)]).collect()
 }
