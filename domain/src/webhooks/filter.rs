@@ -40,10 +40,14 @@ const fn is_told(kind: Kind) -> bool {
         | Kind::Recurrence
         | Kind::Tags
         | Kind::User => true,
-        // How people log in, what the bank writes to them, and webhooks themselves.
-        Kind::Messages | Kind::Mfa | Kind::Resets | Kind::Session | Kind::Verifications | Kind::Webhook => {
-            false
-        }
+        // How people log in, what the bank writes to them, its own machinery, and webhooks themselves.
+        Kind::Messages
+        | Kind::Mfa
+        | Kind::Rebuild
+        | Kind::Resets
+        | Kind::Session
+        | Kind::Verifications
+        | Kind::Webhook => false,
     }
 }
 
