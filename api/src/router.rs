@@ -11,7 +11,10 @@ use crate::app::App;
 use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
-    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities, compliance, console, datasets, devices, documents, events, loans, mandates, messages, mfa, openapi, operations, passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags, transactions, users, webhooks,
+    accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities,
+    compliance, console, datasets, devices, documents, events, loans, mandates, messages, mfa, openapi,
+    operations, passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff,
+    subjects, tags, transactions, users, webhooks,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
