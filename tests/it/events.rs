@@ -114,11 +114,12 @@ async fn nothing_is_missed_or_repeated_however_often_somebody_comes_back() {
     let bank = Bank::open().await;
     let (ada, bola, chidi) = (bank.ada().await, bank.bola().await, bank.chidi().await);
     let before = *bank.app.journal.head().borrow();
+    let payee = &bola.current;
     let paying = async {
         for round in 0..20 {
             join_all((0..6).map(|n| {
                 let (payer, key) = (if n % 2 == 0 { &ada } else { &chidi }, format!("{round}-{n}"));
-                async move { payer.client.pay(&payer.current, &bola.current, 1 + round, &key).await.is(201) }
+                async move { payer.client.pay(&payer.current, payee, 1 + round, &key).await.is(201) }
             }))
             .await;
         }
