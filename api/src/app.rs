@@ -34,6 +34,7 @@ use bursar_commands::savings::{MakeContributions, MaturePlans};
 use bursar_commands::sessions::{Factors, Lifetimes};
 use bursar_commands::vault::Secrets;
 use bursar_commands::verifications::{SendCodes, Verifier};
+use bursar_commands::webhooks::{self, Deliverer};
 use bursar_commands::{CommandError, Journal, interest, loan_products, products};
 use bursar_domain::Position;
 use bursar_domain::kernel::{Sources, Spelled as _, uuid_v7};
@@ -50,6 +51,7 @@ use tokio::task::JoinHandle;
 use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
+use crate::events::Streams;
 use crate::interest::ReadDayEnds;
 use crate::limits::{RateLimits, Shared};
 use crate::problem::Problem;
@@ -103,6 +105,10 @@ pub struct Parts {
     pub day_ends: Arc<dyn DayEnds>,
     /// What the bank does by itself.
     pub processes: Processes,
+    /// Whoever listens to their own events.
+    pub streams: Streams,
+    /// Tells others what happens in the bank.
+    pub webhooks: Deliverer,
     /// Vouches for the log.
     pub signer: Arc<Signer>,
     pub metrics: PrometheusHandle,
@@ -168,6 +174,8 @@ pub enum StartError {
          same directory again"
     )]
     UnfinishedImport(String),
+    #[error(transparent)]
+    Webhooks(#[from] webhooks::NoClient),
     #[error("files: {0}")]
     Files(#[from] UnusableStore),
     #[error("metrics: {0}")]
@@ -237,7 +245,14 @@ impl App {
             let every = Duration::from_millis(config.audit.seal_millis);
             let outside = outside::checkpoints(&config);
             let sealer = Sealer::new(pool.clone(), Arc::clone(&signer), sources.clock, outside)?;
-            working.push(sealer.start(journal.head(), every, stopped));
+            working.push(sealer.start(journal.head(), every, stopped.clone()));
+        }
+        let room = (config.limits.streams, config.limits.streams_per_caller);
+        let streams = Streams::new(journal.clone(), pool.clone(), projections.freshness(), room);
+        working.push(streams.start());
+        let webhooks = Deliverer::new(journal.clone(), Arc::clone(&keys), outside::webhooks(&config))?;
+        if config.webhooks.deliver {
+            working.push(webhooks.start(stopped));
         }
         Ok(Self(Arc::new(Parts {
             auth: Auth::new(tokens, journal.clone(), config.auth.remembered_tokens),
@@ -260,6 +275,8 @@ impl App {
             registry: outside::registry(&config),
             day_ends,
             processes,
+            streams,
+            webhooks,
             signer,
             working: Mutex::new(Some((stop, working))),
             metrics: metrics::install()?,
@@ -343,6 +360,7 @@ impl App {
     pub async fn close(&self) {
         self.rebuilds.close().await;
         let working = self.working.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.streams.close();
         if let Some((stop, working)) = working {
             stop.send_replace(true);
             for task in working {
@@ -431,8 +449,11 @@ pub async fn serve(
     });
     let service = router::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
     let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let streams = app.streams.clone();
     let stop = async move {
         stop.await;
+        // They have no end of their own, and nobody is to wait for them.
+        streams.close();
         // The receiver lives as long as the server.
         let _ = stopping.send(());
     };

@@ -42,6 +42,7 @@ pub mod demo;
 mod devices;
 pub mod documents;
 pub mod edge;
+pub mod events;
 pub mod import;
 mod interest;
 pub mod iso20022;
@@ -76,6 +77,7 @@ pub mod tags;
 pub mod telemetry;
 pub mod transactions;
 pub mod users;
+pub mod webhooks;
 pub mod wiring;
 pub mod written;
 

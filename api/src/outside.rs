@@ -7,7 +7,9 @@ use bursar_commands::identity::{IdentityRegistry, SandboxRegistry};
 use bursar_commands::messages::{Channel, Gateway, GatewayError, Mailer, Messenger, Template, Ways};
 use bursar_commands::proof::Outside;
 use bursar_commands::verifications::Policies;
+use bursar_commands::webhooks::{DeliveryOptions, SystemLookup};
 use bursar_domain::verifications::Policy;
+use jiff::SignedDuration;
 
 use crate::app::StartError;
 use crate::config::{Codes, Config, DevicesSection, Secret};
@@ -75,6 +77,16 @@ pub fn checkpoints(config: &Config) -> Outside {
     Outside {
         file: Some(file.unwrap_or_else(|| config.data_dir.join("checkpoints.txt"))),
         url: config.audit.checkpoint_url.clone(),
+    }
+}
+
+/// How webhooks are told.
+#[must_use]
+pub fn webhooks(config: &Config) -> DeliveryOptions {
+    DeliveryOptions {
+        lookup: Arc::new(SystemLookup),
+        private_addresses: config.webhooks.private_addresses,
+        keep: SignedDuration::from_hours(24 * i64::from(config.webhooks.keep_days)),
     }
 }
 

@@ -12,9 +12,9 @@ use crate::edge::edge;
 use crate::problem::Problem;
 use crate::{
     accounts, approvals, audit, banks, beneficiaries, billers, cards, certificates, closures, communities,
-    compliance, console, datasets, devices, documents, loans, mandates, messages, mfa, openapi, operations,
-    passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff, subjects, tags,
-    transactions, users,
+    compliance, console, datasets, devices, documents, events, loans, mandates, messages, mfa, openapi,
+    operations, passwords, payments, permissions, products, rebuilds, sandbox, schedule, sessions, staff,
+    subjects, tags, transactions, users, webhooks,
 };
 
 /// The routes of the interface, documented; `sandbox` adds those of a test bank.
@@ -36,6 +36,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(datasets::routes())
         .merge(loans::routes())
         .merge(devices::routes())
+        .merge(events::routes())
         .merge(mandates::routes())
         .merge(messages::routes())
         .merge(documents::routes())
@@ -51,6 +52,7 @@ fn documented(sandboxed: bool) -> OpenApiRouter<App> {
         .merge(tags::routes())
         .merge(transactions::routes())
         .merge(users::routes())
+        .merge(webhooks::routes())
         .merge(operations::routes());
     if sandboxed { routes.merge(sandbox::routes()) } else { routes }
 }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bursar_domain::Entropy;
 use bursar_domain::cards::CardNumber;
-use bursar_domain::kernel::{CardId, CommunityId, EnrolmentId, SessionId, UserId, VerificationId};
+use bursar_domain::kernel::{CardId, CommunityId, EnrolmentId, SessionId, UserId, VerificationId, WebhookId};
 use zeroize::Zeroizing;
 
 use crate::journal::Idempotency;
@@ -79,6 +79,7 @@ pub struct Keys {
     device: hmac::Key,
     invite: hmac::Key,
     import: hmac::Key,
+    webhook: hmac::Key,
 }
 
 /// Names the counters that all servers share. No `Debug`.
@@ -123,6 +124,7 @@ impl Keys {
             device: key(b"device"),
             invite: key(b"community invite code"),
             import: key(b"import from another bank"),
+            webhook: key(b"webhook secret"),
         }
     }
 
@@ -290,6 +292,14 @@ impl Keys {
     #[must_use]
     pub fn is_invite_code(&self, community: CommunityId, text: &str) -> bool {
         verify_slices_are_equal(self.invite_code(community).as_bytes(), text.trim().as_bytes()).is_ok()
+    }
+
+    /// The secret by which an address knows that it is the bank who tells it something, 256 bits: a pure function of which
+    /// address and which generation, so that it need not be kept, and a repeated answer is the same answer.
+    #[must_use]
+    pub fn webhook_secret(&self, webhook: WebhookId, generation: u32) -> Zeroizing<[u8; 32]> {
+        // No id holds a dot.
+        Zeroizing::new(whole(&hmac::sign(&self.webhook, format!("{webhook}.{generation}").as_bytes())))
     }
 
     /// Reads a token that this server made; `None` for anything else.

@@ -53,6 +53,7 @@ pub mod transactions;
 pub mod users;
 pub mod vault;
 pub mod verifications;
+pub mod webhooks;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};
 pub use owned::{CommandError, NotFound, Owned};

@@ -292,4 +292,5 @@ catalogue! {
     Community(communities),
     Plan(savings),
     Rebuild(rebuilds),
+    Webhook(webhooks),
 }

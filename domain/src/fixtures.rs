@@ -2,6 +2,7 @@
 
 mod closing;
 mod lending;
+mod outside;
 mod people;
 mod standing;
 
@@ -570,7 +571,12 @@ fn samples() -> Vec<Event> {
     let lending = lending::events();
     let devices = crate::devices::samples::all().into_iter().map(Event::from);
     let others = compliance().into_iter().chain(others).chain(people::samples()).chain(lending);
-    others.chain(devices).chain(standing::events()).chain(closing::samples()).collect()
+    others
+        .chain(devices)
+        .chain(standing::events())
+        .chain(closing::samples())
+        .chain(outside::samples())
+        .collect()
 }
 
 fn directory() -> PathBuf {

@@ -48,6 +48,7 @@ pub mod sessions;
 pub mod tags;
 pub mod users;
 pub mod verifications;
+pub mod webhooks;
 
 pub use aggregate::{Aggregate, AggregateEvent, Due, When};
 pub use catalogue::{Command, Event, Kind, State};

@@ -50,6 +50,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::daily_balances::DailyBalances>(),
             Entry::of::<crate::device_certificates::DeviceCertificates>(),
             Entry::of::<crate::disputes::Disputes>(),
+            Entry::of::<crate::events::Events>(),
             Entry::of::<crate::interest::InterestPostings>(),
             Entry::of::<crate::loan_products::LoanProducts>(),
             Entry::of::<crate::loans::Loans>(),
@@ -63,6 +64,7 @@ pub const fn catalogue() -> &'static [Entry] {
             Entry::of::<crate::tags::Tags>(),
             Entry::of::<crate::transactions::Transactions>(),
             Entry::of::<crate::users::Users>(),
+            Entry::of::<crate::webhooks::Webhooks>(),
         ]
     }
 }

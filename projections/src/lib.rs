@@ -24,6 +24,7 @@ pub mod daily_balances;
 pub mod device_certificates;
 pub mod disputes;
 pub mod documents;
+pub mod events;
 mod freshness;
 pub mod interest;
 pub mod loan_products;
@@ -47,6 +48,7 @@ pub mod tags;
 mod tests;
 pub mod transactions;
 pub mod users;
+pub mod webhooks;
 mod window;
 
 pub use catalogue::{Entry, catalogue};

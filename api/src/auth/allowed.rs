@@ -119,6 +119,14 @@ impl Grant for ProductAdmin {
     const PERMISSION: Permission = Permission::ProductAdmin;
 }
 
+/// Staff who say whom outside the bank it tells what happens in it.
+#[derive(Debug, Clone, Copy)]
+pub struct WebhookAdmin;
+
+impl Grant for WebhookAdmin {
+    const PERMISSION: Permission = Permission::WebhookAdmin;
+}
+
 /// Staff who check the log.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditRead;

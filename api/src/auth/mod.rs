@@ -30,7 +30,7 @@ use jiff::Timestamp;
 pub use allowed::{
     AccountOps, Allowed, AuditRead, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove,
     LoanDisburse, LoanReview, ManageProfile, MfaVerify, OpsRebuild, PiiErase, ProductAdmin, ReadAccount,
-    StaffAdmin, WriteTransactions, permit,
+    StaffAdmin, WebhookAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

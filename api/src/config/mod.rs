@@ -136,6 +136,10 @@ section! {
         uploads_per_minute: u32 = 10,
         /// Look-ups of other people's accounts a minute and caller.
         lookups_per_minute: u32 = 5,
+        /// Streams of events that a server has open at once.
+        streams: usize = 1_000,
+        /// Streams of events of one caller, on each server.
+        streams_per_caller: usize = 5,
         /// Logins and refreshes a minute and address, whatever the user name.
         logins_per_address_per_minute: u32 = 60,
     }
@@ -335,6 +339,18 @@ section! {
 }
 
 section! {
+    /// Who outside the bank is told what happens in it.
+    WebhooksSection {
+        /// Whether this server tells them; false leaves it to others.
+        deliver: bool = true,
+        /// Whether machines of private networks, this one among them, may be told. For tests.
+        private_addresses: bool = false,
+        /// Days that is remembered what was delivered.
+        keep_days: u32 = 30,
+    }
+}
+
+section! {
     /// Logs, traces and metrics.
     Telemetry {
         /// What is logged: error, warn, info, debug, trace, or a filter such as info,sqlx=warn.
@@ -373,6 +389,7 @@ pub struct Config {
     pub messages: MessagesSection,
     pub users: UsersSection,
     pub files: FilesSection,
+    pub webhooks: WebhooksSection,
     pub telemetry: Telemetry,
 }
 
@@ -398,6 +415,7 @@ impl Default for Config {
             messages: MessagesSection::default(),
             users: UsersSection::default(),
             files: FilesSection::default(),
+            webhooks: WebhooksSection::default(),
             telemetry: Telemetry::default(),
         }
     }
@@ -433,6 +451,7 @@ impl Config {
         ("messages", MessagesSection::DOCS),
         ("users", UsersSection::DOCS),
         ("files", FilesSection::DOCS),
+        ("webhooks", WebhooksSection::DOCS),
         ("telemetry", Telemetry::DOCS),
     ];
 }

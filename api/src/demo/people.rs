@@ -46,6 +46,7 @@ pub(super) const PEOPLE: [Somebody; 6] = [
             Permission::OpsRebuild,
             Permission::PiiErase,
             Permission::StaffAdmin,
+            Permission::WebhookAdmin,
         ],
     },
     Somebody {

@@ -38,8 +38,8 @@ pub use people::{FileContent, Language, TimeZoneName};
 pub use query::{Param, Params, Queried, Query, Search, Tail};
 pub use range::{DateRange, day_after, midnight};
 pub use values::{
-    Code, Color, DayNumber, Email, Ignored, LogPosition, Minor, Nothing, OneOf, Pem, Phone, Secret, Text,
-    Title, Whole,
+    After, Code, Color, DayNumber, Email, Ignored, LogPosition, Minor, Nothing, OneOf, Pem, Phone, Secret,
+    Text, Title, Whole,
 };
 pub use write::{Submission, Write};
 

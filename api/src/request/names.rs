@@ -7,7 +7,7 @@ use bursar_domain::kernel::{
     AddressId, AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, CommunityId, ContactId, DisputeId,
     DocumentId, EmploymentId, GuarantorId, IdError, InvitationId, KinId, LoanId, MandateId, MessageId,
     ParticipantId, RecurrenceId, SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId,
-    WithdrawalId,
+    WebhookId, WithdrawalId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use serde_json::Value;
@@ -73,6 +73,7 @@ ids! {
     SigningRequestId: "signing request",
     TransferId: "transfer",
     VerificationId: "verification",
+    WebhookId: "webhook",
     EmploymentId: "employment",
     KinId: "next of kin",
     RecurrenceId: "recurrence",

@@ -9,7 +9,7 @@ use bursar_domain::compliance::RecordId;
 use bursar_domain::kernel::{
     AvatarId, BeneficiaryId, CardId, ClosureId, CollateralId, CommunityId, DisputeId, DocumentId,
     GuarantorId, InvitationId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, TagId,
-    TransactionId, UserId, VerificationId, WithdrawalId,
+    TransactionId, UserId, VerificationId, WebhookId, WithdrawalId,
 };
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -109,4 +109,5 @@ segments! {
     TagId: "tagId" = "tag",
     TransactionId: "transactionId" = "transaction",
     UserId: "userId" = "user",
+    WebhookId: "webhookId" = "webhook",
 }

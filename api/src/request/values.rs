@@ -322,6 +322,29 @@ impl Field for LogPosition {
     }
 }
 
+/// A place in the log that something comes after; 0 is before everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct After(pub i64);
+
+impl Field for After {
+    fn read(value: Value) -> Result<Self, Faults> {
+        let position = integer(&value)?;
+        if position >= 0 {
+            Ok(Self(position))
+        } else {
+            Err(fault("OUT_OF_RANGE", "expected a whole number from 0"))
+        }
+    }
+
+    fn from_text(text: String) -> Result<Self, Faults> {
+        Self::read(number(&text))
+    }
+
+    fn schema() -> Schema {
+        schema::whole(0, None)
+    }
+}
+
 /// A whole number from `LEAST` to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whole<const LEAST: u32, const MOST: u32>(pub u32);
@@ -332,6 +355,10 @@ impl<const LEAST: u32, const MOST: u32> Field for Whole<LEAST, MOST> {
         number
             .map(Self)
             .ok_or_else(|| fault("OUT_OF_RANGE", &format!("expected a whole number from {LEAST} to {MOST}")))
+    }
+
+    fn from_text(text: String) -> Result<Self, Faults> {
+        Self::read(number(&text))
     }
 
     fn schema() -> Schema {

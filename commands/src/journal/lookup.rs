@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::PoisonError;
 
-use bursar_domain::kernel::UserId;
+use bursar_domain::kernel::{UserId, WebhookId};
 use bursar_domain::ledger::LedgerAccount;
-use bursar_domain::{AccountNumber, Aggregate, Currency, Position, State};
+use bursar_domain::{AccountNumber, Aggregate, Currency, Kind, Position, Recorded, State};
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx as _;
 use lru::LruCache;
@@ -68,6 +68,33 @@ impl Journal {
         }
         let wrong_noun = |_| StoreError::Damaged(format!("{} {id}", A::TYPE));
         Ok((state.map_or(Ok(A::default()), |state| A::try_from(state).map_err(wrong_noun))?, version))
+    }
+
+    /// Everything that has happened to an aggregate, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn stream(&self, kind: Kind, id: &str) -> Result<Vec<Recorded>, StoreError> {
+        let mut connection = self.0.pool.acquire().await?;
+        read::streams(&mut connection, &self.0.codec, &[kind.as_str()], &[id]).await
+    }
+
+    /// The events at positions `after < position <= through`, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn range(&self, after: Position, through: Position) -> Result<Vec<Recorded>, StoreError> {
+        let mut connection = self.0.pool.acquire().await?;
+        read::range(&mut connection, &self.0.codec, after, through).await
+    }
+
+    /// The events at these positions, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn at(&self, positions: &[Position]) -> Result<Vec<Recorded>, StoreError> {
+        let mut connection = self.0.pool.acquire().await?;
+        read::at(&mut connection, &self.0.codec, positions).await
     }
 
     /// Whether a unit with the context's idempotency key is in the log: submitted again, it is answered from there.
@@ -168,6 +195,18 @@ impl Journal {
         );
         let ids = ids.fetch_all(&self.0.pool).await?;
         ids.iter().map(|id| id.parse().map_err(|_| StoreError::Damaged(format!("user {id}")))).collect()
+    }
+
+    /// Every address that was ever to be told what happens in the bank.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn webhooks(&self) -> Result<Vec<WebhookId>, StoreError> {
+        let ids = sqlx::query_scalar!(
+            "SELECT aggregate_id FROM events WHERE aggregate_type = 'webhook' AND sequence = 1 ORDER BY aggregate_id"
+        );
+        let ids = ids.fetch_all(&self.0.pool).await?;
+        ids.iter().map(|id| id.parse().map_err(|_| StoreError::Damaged(format!("webhook {id}")))).collect()
     }
 
     /// The mandates that were ever given over an account, by id.

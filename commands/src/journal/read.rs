@@ -111,6 +111,24 @@ pub(crate) async fn range(
     decode(connection, codec, &rows).await
 }
 
+/// The events at `positions`, in order.
+pub(crate) async fn at(
+    connection: &mut PgConnection,
+    codec: &Codec,
+    positions: &[Position],
+) -> Result<Vec<Recorded>, StoreError> {
+    let rows = sqlx::query_as!(
+        EventRow,
+        r#"SELECT position, recorded_at AS "recorded_at: _", sequence, aggregate_type, aggregate_id,
+                  event_type, event_version, payload::text AS "payload!", metadata::text AS "metadata!"
+             FROM events WHERE position = ANY($1) ORDER BY position"#,
+        positions,
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    decode(connection, codec, &rows).await
+}
+
 /// The ledger's view of the accounts named; those it does not know are left out.
 pub(crate) async fn ledger_accounts(
     executor: impl PgExecutor<'_>,

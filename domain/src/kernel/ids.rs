@@ -149,6 +149,8 @@ ids! {
     RotationId = "rot";
     /// A device that changes hands.
     TransferId = "trf";
+    /// An address outside the bank that is told what happens in it.
+    WebhookId = "whk";
 }
 
 #[cfg(test)]

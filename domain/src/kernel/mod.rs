@@ -23,7 +23,7 @@ pub use ids::{
     AddressId, AvatarId, BeneficiaryId, CardId, CardRequestId, CertificateId, ClosureId, CollateralId,
     CommunityId, ContactId, DisputeId, DocumentId, EmploymentId, EnrolmentId, FileId, GuarantorId, IdError,
     InvitationId, KinId, LoanId, MandateId, MessageId, ParticipantId, RecurrenceId, RotationId, SessionId,
-    SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId, WithdrawalId,
+    SigningRequestId, TagId, TransactionId, TransferId, UserId, VerificationId, WebhookId, WithdrawalId,
 };
 pub use money::{Amount, Currency, Money, MoneyError};
 pub use origin::Origin;

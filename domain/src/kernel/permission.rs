@@ -35,6 +35,8 @@ crate::spelled! {
         OpsRebuild = "OPS_REBUILD",
         /// Staff: erase a person.
         PiiErase = "PII_ERASE",
+        /// Staff: say who outside the bank is told what happens in it.
+        WebhookAdmin = "WEBHOOK_ADMIN",
         /// Staff: grant staff permissions.
         StaffAdmin = "STAFF_ADMIN",
     }

@@ -9,6 +9,7 @@ pub mod compliance;
 mod desk;
 mod devices;
 mod factors;
+mod hooks;
 pub mod lending;
 pub mod offers;
 pub mod people;

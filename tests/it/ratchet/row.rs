@@ -83,6 +83,9 @@ pub enum Thing {
     Reset,
     /// A read model.
     Model,
+    Webhook,
+    /// Something that a webhook is told: it, and its place in the log.
+    Delivery,
 }
 
 impl Thing {
@@ -124,6 +127,8 @@ impl Thing {
             Self::Transfer => "trf_0192f0c1a00070008000000000000abc",
             Self::Reset => "ver_0192f0c1a00070008000000000000abc",
             Self::Model => "no_such_model",
+            Self::Webhook => "whk_0192f0c1a00070008000000000000abc",
+            Self::Delivery => "whk_0192f0c1a00070008000000000000abc/7",
         }
     }
 
@@ -137,6 +142,8 @@ impl Thing {
             Self::Device => &[LONG],
             Self::SigningRequest => &["0", "csr_", "crt_0192f0c1a00070008000000000000abc"],
             Self::Transfer => &["0", "trf_", "trf_0192F0C1A00070008000000000000ABC"],
+            Self::Delivery => &["0", "whk_0192f0c1a00070008000000000000abc", "whk_/1", "%00"],
+            Self::Webhook => &["0", "whk_", "txn_0192f0c1a00070008000000000000abc", "%00"],
             Self::Reset => &["0", "ver_", "txn_0192f0c1a00070008000000000000abc"],
             Self::Biller | Self::Country | Self::State => &["SBX%20NONE", "%00", "%F0%9F%92%B8"],
             Self::Bill => &["%00", "%0A"],

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::row::{Access, Names, PROFILE, READ, Row, Thing, WRITE, delete, get, post};
 use super::world::{World, issued};
-use super::{closing, communities, compliance, factors, lending, offers, people, repeat, standing, undoing};
+use super::{
+    closing, communities, compliance, factors, hooks, lending, offers, people, repeat, standing, undoing,
+};
 use crate::support::client::PASSWORD;
 
 const PERMISSIONS: &str = "/v1/staff/users/{userId}/permissions";
@@ -43,6 +45,7 @@ pub fn rows() -> Vec<Row> {
         closing::rows(),
         super::desk::rows(),
         offers::rows(),
+        hooks::rows(),
     ]
     .into_iter()
     .flatten()

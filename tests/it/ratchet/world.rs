@@ -9,6 +9,7 @@ use super::communities::Communities;
 use super::compliance::Held;
 use super::devices::Gadgets;
 use super::factors::Factors;
+use super::hooks::Hooks;
 use super::lending::Lending;
 use super::offers::Offers;
 use super::people::People;
@@ -66,6 +67,8 @@ pub struct World {
     pub auditor: Person,
     /// Whoever has to do with passwords and second factors.
     pub factors: Factors,
+    /// Who is told what happens in the bank.
+    pub hooks: Hooks,
     /// Devices for everything that can be done with one.
     pub gadgets: Gadgets,
 }
@@ -104,6 +107,7 @@ impl World {
         let auditor = bank.person("auditor@example.com").await;
         let factors = Factors::new(&bank).await;
         let gadgets = Gadgets::new(&bank).await;
+        let hooks = Hooks::new(&bank).await;
         seal(&bank, Outside::default()).await;
         Self {
             erasable,
@@ -111,6 +115,7 @@ impl World {
             auditor,
             factors,
             gadgets,
+            hooks,
             bank,
             ada,
             bola,

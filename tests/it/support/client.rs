@@ -126,9 +126,15 @@ impl Request {
     pub async fn try_send(self) -> Option<Answer> {
         let answer = self.0.send().await.ok()?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let text = answer.text().await.ok()?;
+        let is_stream = headers.get("content-type").is_some_and(|media| media == "text/event-stream");
+        // A stream has no end: its first frame is the answer.
+        let text = if is_stream { first_of(answer).await? } else { answer.text().await.ok()? };
         Some(Answer { status, headers, body: serde_json::from_str(&text).unwrap_or_default(), text })
     }
+}
+
+async fn first_of(mut stream: reqwest::Response) -> Option<String> {
+    String::from_utf8(stream.chunk().await.ok()??.to_vec()).ok()
 }
 
 impl Client {
@@ -171,6 +177,10 @@ impl Client {
             "deviceInfo": {"deviceId": device, "deviceType": "DESKTOP"},
         });
         self.request(Method::POST, "/v1/users/password/login").json(&body).send().await
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
     }
 
     pub fn request(&self, method: Method, path: &str) -> Request {
