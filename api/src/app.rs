@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::serve::ListenerExt as _;
 use bursar_commands::accounts::{SendStatements, WatchSilence};
+use bursar_commands::audit::monitor::{self, Monitor};
 use bursar_commands::cards::EndBlocks;
 use bursar_commands::certificates::Certificates;
 use bursar_commands::devices::{FinishRotations, Issued};
@@ -240,7 +241,12 @@ impl App {
         let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
         let name = uuid_v7(&sources).as_simple().to_string();
         let signer = Arc::new(Signer::new(&config.audit.origin, &keys.checkpoint_seed)?);
+        monitor::heed(&journal).await?;
         let mut working = vec![processes.start(stopped.clone()), limits.start(name, stopped.clone())];
+        if config.audit.monitor_millis > 0 {
+            let every = Duration::from_millis(config.audit.monitor_millis);
+            working.push(Monitor::new(journal.clone()).start(every, stopped.clone()));
+        }
         if config.audit.seal_millis > 0 {
             let every = Duration::from_millis(config.audit.seal_millis);
             let outside = outside::checkpoints(&config);

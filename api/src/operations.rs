@@ -35,6 +35,8 @@ pub struct Readiness {
     status: &'static str,
     /// Whether the database answers.
     database: bool,
+    /// Whether what was written keeps the rules of the ledger; nothing is written while it does not.
+    ledger: bool,
     projections: Vec<ModelReadiness>,
 }
 
@@ -63,7 +65,7 @@ async fn read_health() -> Json<Health> {
     Json(Health { status: "UP" })
 }
 
-/// Whether the database answers and the read models follow the log.
+/// Whether the database answers, the ledger keeps its rules and the read models follow the log.
 #[utoipa::path(
     get, path = "/readyz", tag = "Operations", security(()),
     responses(
@@ -86,10 +88,11 @@ async fn read_readiness(State(app): State<App>) -> (StatusCode, Json<Readiness>)
         .collect();
     let follow = |model: &ModelReadiness| !model.parked && model.lag <= app.config.projections.most_lag;
     // No models at all means that the server is stopping.
-    let ready = database && !projections.is_empty() && projections.iter().all(follow);
+    let ledger = !app.journal.is_halted();
+    let ready = database && ledger && !projections.is_empty() && projections.iter().all(follow);
     let (code, status) =
         if ready { (StatusCode::OK, "READY") } else { (StatusCode::SERVICE_UNAVAILABLE, "NOT_READY") };
-    (code, Json(Readiness { status, database, projections }))
+    (code, Json(Readiness { status, database, ledger, projections }))
 }
 
 /// Metrics in the Prometheus text format.

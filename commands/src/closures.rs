@@ -113,7 +113,7 @@ pub async fn approve(
 ) -> Result<Committed, CommandError> {
     let requested = requested(journal, id).await?.1;
     let unit = Unit::new(context).step(id, ClosureCommand::Approve { by, note });
-    let words = format!("Your account {} will be closed.", ending(&requested.account));
+    let words = format!("Your account ending in {} will be closed.", requested.account.last_four());
     let unit = telling(journal, unit, &requested.account, "Your account will be closed", words).await?;
     Ok(journal.submit(unit).await?)
 }
@@ -130,7 +130,7 @@ pub async fn reject(
     reason: String,
 ) -> Result<Committed, CommandError> {
     let requested = requested(journal, id).await?.1;
-    let words = format!("Your account {} stays open: {reason}", ending(&requested.account));
+    let words = format!("Your account ending in {} stays open: {reason}", requested.account.last_four());
     let unit = Unit::new(context).step(id, ClosureCommand::Reject { by, reason }).release(
         OPEN,
         hash(&requested.account),
@@ -215,7 +215,7 @@ async fn closing(
         let reference = payments::reference_of(transaction_id);
         let pay = Pay {
             payer: Some(requested.owner),
-            narration: Some(format!("Closing of account {}", ending(number))),
+            narration: Some(format!("Closing of account ending in {}", number.last_four())),
             ..Pay::between(PaymentKind::Closure, number.clone(), to, amount, currency, reference)
         };
         unit = unit.create(transaction_id, PaymentCommand::Pay(Box::new(pay)));
@@ -233,7 +233,7 @@ async fn closing(
         }
     }
     let unit = unit.step(number, AccountCommand::Close { closure_id: id }).release(OPEN, hash(number), id);
-    let words = format!("Your account {} is closed.", ending(number));
+    let words = format!("Your account ending in {} is closed.", number.last_four());
     telling(journal, unit, number, "Your account is closed", words).await
 }
 
@@ -243,12 +243,6 @@ async fn requested(journal: &Journal, id: ClosureId) -> Result<(Closure, Request
     let requested = closure.requested().cloned();
     let requested = requested.ok_or_else(|| CommandError::refused(ClosureError::Unknown))?;
     Ok((closure, requested))
-}
-
-/// What people know an account by, without giving it away to whoever reads over their shoulder.
-fn ending(number: &AccountNumber) -> String {
-    let text = number.as_str();
-    format!("ending in {}", text.get(text.len().saturating_sub(4)..).unwrap_or(text))
 }
 
 fn hash(number: &AccountNumber) -> [u8; 32] {

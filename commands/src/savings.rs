@@ -1,8 +1,7 @@
 //! Savings plans: contributions on their days, and the end of a plan on its date.
 
-use bursar_domain::kernel::{UserId, midnight};
+use bursar_domain::kernel::midnight;
 use bursar_domain::ledger::AccountStatus;
-use bursar_domain::messages::{Category, MessagesCommand};
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::savings::{CONTRIBUTE, Contributions, MATURE, Plan, PlanCommand, Saver};
 use bursar_domain::{AccountNumber, Currency};
@@ -10,11 +9,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::civil::Date;
 
+use crate::accounts::telling;
 use crate::journal::SubmitError;
-use crate::messages::notice;
 use crate::owned::CommandError;
 use crate::payments;
-use crate::processes::{Done, Task, Work, context};
+use crate::processes::{Done, Task, Work, context, submit_due};
 use crate::{Journal, Unit};
 
 /// Makes the contributions that are due. One that is refused is skipped, and whoever saves is told.
@@ -42,7 +41,7 @@ impl MakeContributions {
         let Some(account) = account.filter(|account| account.status != AccountStatus::Closed) else {
             let ended =
                 Unit::new(context(CONTRIBUTE, &work.subject, "ended")).step(&number, PlanCommand::End);
-            return self.unless_refused(ended).await;
+            return submit_due(&self.journal, ended).await;
         };
         let by = payments::mint(&self.journal);
         let pay = Pay {
@@ -69,7 +68,7 @@ impl MakeContributions {
         let words = format!(
             "{} for your savings account ending in {} was not saved on {due}: {}.",
             money(saves, account.currency),
-            ending(&number),
+            number.last_four(),
             if code == "INSUFFICIENT_FUNDS" {
                 "there was not enough money"
             } else {
@@ -78,17 +77,8 @@ impl MakeContributions {
         );
         let skipped = Unit::new(context(CONTRIBUTE, &work.subject, &format!("{due}:skipped")))
             .step(&number, PlanCommand::Skip { due, code });
-        let skipped =
-            telling(&self.journal, skipped, saver.owner, &number, "A contribution was skipped", words);
-        self.unless_refused(skipped).await
-    }
-
-    /// Refused: another server was first, or the plan has ended in the meantime.
-    async fn unless_refused(&self, unit: Unit) -> Result<Done, CommandError> {
-        match self.journal.submit(unit).await {
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-            Err(error) => Err(error.into()),
-        }
+        let skipped = telling(&self.journal, skipped, &number, "A contribution was skipped", words).await?;
+        submit_due(&self.journal, skipped).await
     }
 }
 
@@ -127,19 +117,18 @@ impl MaturePlans {
             self.contributions.contribute(work).await?;
             plan = self.journal.load::<Plan>(&work.subject).await?.0;
         }
-        let Some(saver) = plan.saving() else { return Ok(Done::Finished) };
+        if plan.saving().is_none() {
+            return Ok(Done::Finished);
+        }
         let number = AccountNumber::from(work.subject.as_str());
         let unit = Unit::new(context(MATURE, &work.subject, "matured"))
             .step(&number, PlanCommand::Mature { now: work.now });
         let words = format!(
             "The plan of your savings account ending in {} has come to its date. The money is yours to use, and earns on.",
-            ending(&number)
+            number.last_four()
         );
-        let unit = telling(&self.journal, unit, saver.owner, &number, "Your savings plan is complete", words);
-        match self.journal.submit(unit).await {
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-            Err(error) => Err(error.into()),
-        }
+        let unit = telling(&self.journal, unit, &number, "Your savings plan is complete", words).await?;
+        submit_due(&self.journal, unit).await
     }
 }
 
@@ -161,24 +150,4 @@ fn next(saver: &Saver) -> Option<(&Contributions, Date)> {
 
 fn money(saves: &Contributions, currency: Currency) -> String {
     format!("{} {currency}", currency.decimal(saves.amount.minor().into()))
-}
-
-/// The last four digits of an account.
-fn ending(number: &AccountNumber) -> &str {
-    let digits = number.as_str();
-    digits.get(digits.len().saturating_sub(4)..).unwrap_or(digits)
-}
-
-/// Tells whoever saves, in the unit of what it is about.
-fn telling(
-    journal: &Journal,
-    unit: Unit,
-    owner: UserId,
-    number: &AccountNumber,
-    subject: &str,
-    words: String,
-) -> Unit {
-    let mut notice = notice(journal.sources(), Category::Account, subject, words);
-    notice.about.insert("accountNumber".to_owned(), number.to_string());
-    unit.step(owner, MessagesCommand::Post(Box::new(notice)))
 }

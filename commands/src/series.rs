@@ -8,7 +8,7 @@ use jiff::civil::Date;
 
 use crate::journal::SubmitError;
 use crate::owned::CommandError;
-use crate::processes::{Done, Work, context};
+use crate::processes::{Done, Work, context, submit_due};
 use crate::{Journal, Unit};
 
 /// That the payment of a day was refused.
@@ -74,9 +74,5 @@ where
     let refusal = Refusal { due, code, now: work.now };
     let unit = Unit::new(context(P::TASK, &work.subject, &format!("{due}:refused:{}", run.tries)));
     let unit = pays.refused(unit, &work.subject, run, refusal).await?;
-    match pays.journal().submit(unit).await {
-        // Refused: another server was first, or the owner stopped it in the meantime.
-        Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-        Err(error) => Err(error.into()),
-    }
+    submit_due(pays.journal(), unit).await
 }

@@ -60,5 +60,4 @@ pub use rebuild::{
     Diff, Difference, DifferenceKind, Log, Order, Progress, RebuildError, RebuildState, RebuildStatus,
     Rebuilding, Report, rebuild, rebuild_status, verify,
 };
-pub use runner::{Held, Projections, read_status};
-pub use runner::{Projections, Retried, read_status, retry};
+pub use runner::{Held, Projections, Retried, read_status, retry};

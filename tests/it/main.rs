@@ -72,6 +72,7 @@ mod mandates;
 mod messages;
 mod mfa;
 mod mixed_day;
+mod monitor;
 mod passwords;
 mod payment_exports;
 mod payments;

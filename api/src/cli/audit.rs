@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use bursar_commands::audit::monitor::{self, Breach};
 use bursar_commands::audit::{self, Report, Trusted, Verified, accounting};
 use bursar_commands::journal::StoreError;
 use bursar_commands::keys::hex;
@@ -41,6 +42,15 @@ pub(super) enum Command {
     },
     /// Print the public key that checks checkpoints
     Key,
+    /// List what the monitor has found wrong with the ledger, or answer for it: nothing is written until somebody does
+    Breaches {
+        /// The breach that is answered for
+        #[arg(long, value_name = "ID", requires = "because")]
+        accept: Option<i64>,
+        /// Why the bank may go on
+        #[arg(long, value_name = "TEXT", requires = "accept")]
+        because: Option<String>,
+    },
     /// Print events as JSON lines
     Events {
         /// Start after this position
@@ -92,6 +102,7 @@ async fn on(config: &Config, database: &Database, command: Command) -> Outcome {
             Ok(ExitCode::SUCCESS)
         }
         Command::Replay => replay(database).await,
+        Command::Breaches { accept, because } => breaches(database, accept.zip(because)).await,
         Command::Events { after, limit } => {
             let mut out = std::io::BufWriter::new(std::io::stdout());
             match audit::write_events(&database.pool, after, limit, &mut out).await {
@@ -103,6 +114,22 @@ async fn on(config: &Config, database: &Database, command: Command) -> Outcome {
             }
         }
     }
+}
+
+/// What is wrong; a failure while anything is.
+async fn breaches(database: &Database, answer: Option<(i64, String)>) -> Outcome {
+    if let Some((id, because)) = answer {
+        let (sources, _) = crate::sources::system();
+        if !monitor::accept(&database.pool, id, &because, sources.clock.now()).await? {
+            return Err(format!("there is no breach {id} that nobody has answered for").into());
+        }
+    }
+    let open = monitor::breaches(&database.pool).await?;
+    for Breach { id, found_at, position, invariant, finding } in &open {
+        println!("{id}  {found_at:.0}  position {position}  {invariant}: {finding}");
+    }
+    println!("{} found and not answered for", open.len());
+    Ok(if open.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Who vouches for the log.

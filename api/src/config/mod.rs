@@ -325,12 +325,15 @@ section! {
 }
 
 section! {
-    /// The proof of the log: what was written is sealed in a tree, and each of its roots is signed.
+    /// The proof of the log: what was written is sealed in a tree, and each of its roots is signed. And the monitor, which stops
+    /// the writing when the ledger is wrong.
     Audit {
         /// The name of the log, which its checkpoints bear: an address of the bank's without a scheme.
         origin: String = "localhost/bursar".to_owned(),
         /// Milliseconds between two checkpoints while the log grows; 0 to leave sealing to other servers.
         seal_millis: u64 = 1000,
+        /// Milliseconds between two looks at what was written; 0 to leave it to other servers.
+        monitor_millis: u64 = 1000,
         /// The file that checkpoints are appended to; none for checkpoints.txt in data_dir. It belongs on another disk.
         checkpoint_file: Option<PathBuf> = None,
         /// An address that checkpoints are posted to, as text; none to post none.

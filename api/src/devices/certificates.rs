@@ -21,7 +21,10 @@ use crate::auth::ManageProfile;
 use crate::openapi::{WriteHeaders, WriteProblems};
 use crate::problem::Problem;
 use crate::request;
-use crate::request::{Faults, Field, OneOf, Pem, Text, Write, fault, schema};
+use crate::request::{Faults, Field, OneOf, Pem, Text, Whole, Write, fault, schema};
+
+/// How long a certificate is wanted for; no longer than certificates last.
+type Days = Whole<1, { u32::MAX }>;
 
 /// The routes of this file.
 pub fn routes() -> OpenApiRouter<App> {
@@ -56,7 +59,7 @@ request! {
         /// `RSA` when absent, or `EC`: the key that the bank makes when there is no `csr`.
         key_algorithm: Option<OneOf<KeyKind>> = "keyAlgorithm",
         /// 3072 or 4096 for RSA, 256 for EC; the first when absent.
-        key_size: Option<Whole> = "keySize",
+        key_size: Option<Whole<1, 65_536>> = "keySize",
         /// What the subject shall say besides the device.
         subject_dn: Option<SubjectDn> = "subjectDN",
         /// Names of servers the certificate shall vouch for (`DNS:...`), all inside a zone of the bank's.
@@ -84,7 +87,7 @@ request! {
         /// The request.
         csr_id: SigningRequestId = "csrId",
         /// For how many days; more than 397 are 397.
-        validity_days: Option<Whole> = "validityDays",
+        validity_days: Option<Days> = "validityDays",
         /// What the certificate may be used for.
         certificate_extensions: Option<CertificateExtensions> = "certificateExtensions",
     }
@@ -190,7 +193,7 @@ async fn request_certificate(
         Some(Pem(text)) => WantedKey::Own(ReadRequest::parse(&text).map_err(|no| Problem::refused(&no))?),
         None => {
             let kind = body.key_algorithm.map_or(KeyKind::Rsa, |OneOf(kind)| kind);
-            let new = NewKey::of(kind, body.key_size.map(|Whole(bits)| bits));
+            let new = NewKey::of(kind, body.key_size.map(|Whole(bits)| bits.into()));
             WantedKey::New(new.map_err(|no| Problem::refused(&no))?)
         }
     };
@@ -228,7 +231,7 @@ async fn sign_certificate(
     write: Write<ManageProfile, SignRequest>,
 ) -> Result<Answer<CertificateResult>, Problem> {
     let Write { caller, body, context, .. } = write;
-    let days = days(&app, body.validity_days)?;
+    let days = days(&app, body.validity_days);
     let (mut key_usage, mut extended_key_usage, mut names) = Default::default();
     if let Some(wanted) = body.certificate_extensions {
         key_usage = wanted.key_usage.unwrap_or_default().into_iter().map(|OneOf(usage)| usage).collect();
@@ -263,7 +266,7 @@ async fn rotate_certificate(
         device_id: body.device_id.into(),
         request: request.map_err(|no| Problem::refused(&no))?,
         force: body.force_rotation.unwrap_or(false),
-        days: days(&app, None)?,
+        days: days(&app, None),
         overlap: app.config.devices.rotation_seconds.into(),
     };
     let committed = devices::rotate(&app.journal, &app.authority, context, caller.user(), rotate).await?;
@@ -299,12 +302,10 @@ impl CertificateResult {
 }
 
 /// For how many days a certificate is good.
-fn days(app: &App, wanted: Option<Whole>) -> Result<u16, Problem> {
-    match wanted {
-        None => Ok(app.config.devices.certificate_days.clamp(1, MOST_DAYS)),
-        Some(Whole(days)) if days >= 1 => Ok(u16::try_from(days).unwrap_or(MOST_DAYS).min(MOST_DAYS)),
-        Some(_) => Err(Problem::bad_request("/validityDays", "OUT_OF_RANGE", "expected 1 day or more")),
-    }
+fn days(app: &App, wanted: Option<Days>) -> u16 {
+    let days = wanted
+        .map_or(app.config.devices.certificate_days, |Whole(days)| u16::try_from(days).unwrap_or(MOST_DAYS));
+    days.clamp(1, MOST_DAYS)
 }
 
 fn organisation(subject: SubjectDn) -> Organisation {
@@ -327,19 +328,5 @@ impl Field for Country {
 
     fn schema() -> Schema {
         schema::text(|text| text.pattern(Some("^[A-Z]{2}$")))
-    }
-}
-
-/// A whole number.
-#[derive(Debug, Clone, Copy)]
-pub struct Whole(i64);
-
-impl Field for Whole {
-    fn read(value: Value) -> Result<Self, Faults> {
-        value.as_i64().map(Self).ok_or_else(|| fault("WRONG_TYPE", "expected a whole number"))
-    }
-
-    fn schema() -> Schema {
-        schema::whole(1, None)
     }
 }

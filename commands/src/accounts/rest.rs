@@ -8,9 +8,8 @@ use futures_util::future::BoxFuture;
 use jiff::SignedDuration;
 
 use super::telling;
-use crate::journal::SubmitError;
 use crate::owned::CommandError;
-use crate::processes::{Done, Task, Work, context};
+use crate::processes::{Done, Task, Work, context, submit_due};
 use crate::{Journal, Unit};
 
 /// When to look again where nothing can be too long.
@@ -51,11 +50,7 @@ impl WatchSilence {
             .step(&number, AccountCommand::FallDormant { silent_since });
         let words = "Nobody has used your account for long. Please come to us if you want to use it again.";
         let unit = telling(&self.journal, unit, &number, "Your account is at rest", words.to_owned()).await?;
-        match self.journal.submit(unit).await {
-            // Refused: it is active no more.
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-            Err(error) => Err(error.into()),
-        }
+        submit_due(&self.journal, unit).await
     }
 }
 

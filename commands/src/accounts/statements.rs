@@ -8,10 +8,9 @@ use bursar_domain::users::User;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::journal::SubmitError;
 use crate::messages::notice;
 use crate::owned::CommandError;
-use crate::processes::{Done, Task, Work, context};
+use crate::processes::{Done, Task, Work, context, submit_due};
 use crate::{Journal, Unit};
 
 /// Tells holders of their statements, in the unit that records it.
@@ -58,11 +57,7 @@ impl SendStatements {
         let unit = Unit::new(context(STATEMENT, &work.subject, &from.to_string()))
             .step(&number, AccountCommand::SendStatement { from, to, today })
             .step(contract.owner, MessagesCommand::Post(Box::new(notice)));
-        match self.journal.submit(unit).await {
-            // Refused: sent already, or closed or set up otherwise in the meantime.
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-            Err(error) => Err(error.into()),
-        }
+        submit_due(&self.journal, unit).await
     }
 }
 

@@ -7,7 +7,7 @@
 //! 2. the ledger's table against the balances of that fresh ledger;
 //! 3. every aggregate rebuilt through postgres-es, which shares no code with our reader, against ours.
 //!
-//! The first difference ends it, with the position it shows at.
+//! The first difference ends it, with the position it shows at. [`monitor`] looks at each event as it comes, all the time.
 //!
 //! [`export`] writes the log and its proof into a directory, and [`verify`] checks that without the bank.
 
@@ -16,6 +16,7 @@ mod bundle;
 mod independent;
 mod interest;
 mod lines;
+pub mod monitor;
 mod replay;
 mod verify;
 mod whole;

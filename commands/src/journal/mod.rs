@@ -50,6 +50,7 @@ mod store;
 mod unit;
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -178,6 +179,8 @@ struct Inner {
     /// Empty once the journal is closed.
     queue: Mutex<Option<mpsc::Sender<Queued>>>,
     head: watch::Receiver<Position>,
+    /// Whether something is wrong with what was written, so that nothing is written.
+    halted: AtomicBool,
     observers: Observers,
     holdings: Mutex<LruCache<(UserId, AccountNumber), Holding>>,
     writer: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
@@ -238,6 +241,7 @@ impl Journal {
             vault,
             queue: Mutex::new(Some(sender)),
             head: head_receiver,
+            halted: AtomicBool::new(false),
             observers,
             holdings: Mutex::new(LruCache::new(remembered)),
             writer: tokio::sync::Mutex::new(Some(tokio::spawn(sequencer.run()))),
@@ -290,7 +294,21 @@ impl Journal {
         }
     }
 
+    /// Takes no units any more, or takes them again. What is queued is written.
+    pub(crate) fn halt(&self, halted: bool) {
+        self.0.halted.store(halted, Ordering::Relaxed);
+    }
+
+    /// Whether it takes no units because something is wrong with what was written.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        self.0.halted.load(Ordering::Relaxed)
+    }
+
     fn enqueue(&self, queued: Queued) -> Result<(), SubmitError> {
+        if self.is_halted() {
+            return Err(SubmitError::Unavailable);
+        }
         let queue = self.0.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(queue) = queue.as_ref() else { return Err(SubmitError::Unavailable) };
         queue.try_send(queued).map_err(|error| match error {

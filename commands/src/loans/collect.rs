@@ -13,7 +13,7 @@ use super::telling;
 use crate::journal::SubmitError;
 use crate::owned::CommandError;
 use crate::payments;
-use crate::processes::{Done, Task, Work, context};
+use crate::processes::{Done, Task, Work, context, submit_due};
 use crate::{Journal, Unit};
 
 /// What a collection finds when there is not enough money.
@@ -121,11 +121,7 @@ impl CollectLoans {
         );
         let unit = Unit::new(context(COLLECT, &work.subject, &format!("{today}:missed"))).step(id, command);
         let unit = telling(&self.journal, unit, case, id, "Your loan payment could not be collected", words);
-        match self.journal.submit(unit).await {
-            // Refused: paid in the meantime.
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        submit_due(&self.journal, unit).await.map(|_| ())
     }
 }
 
@@ -169,11 +165,7 @@ impl ExpireApprovals {
         }
         let unit = Unit::new(context(EXPIRE, &work.subject, "expired"))
             .step(&work.subject, LoanCommand::Expire { now: work.now });
-        match self.journal.submit(unit).await {
-            // Refused: it was paid out in the meantime.
-            Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
-            Err(error) => Err(error.into()),
-        }
+        submit_due(&self.journal, unit).await
     }
 }
 

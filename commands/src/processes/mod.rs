@@ -23,9 +23,9 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::journal::StoreError;
+use crate::journal::{StoreError, SubmitError};
 use crate::keys::due_key;
-use crate::{CommandError, Context, Journal};
+use crate::{CommandError, Context, Journal, Unit};
 use store::Claimed;
 pub use store::Planned;
 
@@ -114,6 +114,17 @@ pub fn context(task: &str, subject: &str, step: &str) -> Context {
         idempotency: Some(due_key(&due)),
         metadata: Metadata { actor: format!("system:{task}").into(), correlation_id: due.into() },
         ..Context::default()
+    }
+}
+
+/// Submits what was due. Refused: another server was first, or somebody has seen to it that it is due no more.
+///
+/// # Errors
+/// When the store is away.
+pub(crate) async fn submit_due(journal: &Journal, unit: Unit) -> Result<Done, CommandError> {
+    match journal.submit(unit).await {
+        Ok(_) | Err(SubmitError::Refused(_)) => Ok(Done::Finished),
+        Err(error) => Err(error.into()),
     }
 }
 

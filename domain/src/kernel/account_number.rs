@@ -41,6 +41,12 @@ impl AccountNumber {
         self.0.starts_with("bank:")
     }
 
+    /// What people know an account by, without giving it away to whoever reads over their shoulder.
+    #[must_use]
+    pub fn last_four(&self) -> &str {
+        self.0.get(self.0.len().saturating_sub(4)..).unwrap_or(&self.0)
+    }
+
     /// The number as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

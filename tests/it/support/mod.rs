@@ -327,6 +327,7 @@ pub fn config() -> Config {
     config.audit.seal_millis = 0;
     // So is telling webhooks, who are on this machine.
     (config.webhooks.deliver, config.webhooks.private_addresses) = (false, true);
+    config.audit.monitor_millis = 0;
     // How many codes a day are sent is asked by the tests that want to know.
     config.codes.a_day = 10_000;
     config.cards.links_a_day = 100;
@@ -407,7 +408,7 @@ pub async fn people_database() -> TestDatabase {
         database::migrate(&url.parse().unwrap()).await.unwrap();
         let pool = pool(url);
         let mut config = Config { sandbox: true, ..Config::default() };
-        config.audit.seal_millis = 0;
+        (config.audit.seal_millis, config.audit.monitor_millis) = (0, 0);
         let (app, clock) = build(pool.clone(), config).await;
         demo::people(&app, &clock).await.unwrap();
         app.close().await;

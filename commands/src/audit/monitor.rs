@@ -1,0 +1,278 @@
+//! Watches the ledger while it is written: every event is looked at once more, by something that did not write it.
+//!
+//! | | each event | all balances, now and then |
+//! |---|---|---|
+//! | `GAPLESS` | positions follow each other | |
+//! | `BALANCED` | its postings sum to zero in each currency | they sum to zero in each currency |
+//! | `CONTINUOUS` | each balance is the one before plus the amount | |
+//! | `FUNDED` | no debit that asks for funds goes below what an account may reach | |
+//!
+//! Cheap and incremental, where `bursar audit replay` is complete: the servers of a bank take turns, and the log is gone
+//! through once. A breach stops the writing on all of them until somebody has looked at it and answered for it: a bank
+//! that is wrong must not go on.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use bursar_domain::codec::Codec;
+use bursar_domain::ledger::{Checks, Effect};
+use bursar_domain::{AccountNumber, Position, Recorded};
+use jiff::{SignedDuration, Timestamp};
+use jiff_sqlx::ToSqlx as _;
+use lru::LruCache;
+use sqlx::{PgConnection, PgPool};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::Journal;
+use crate::journal::{StoreError, read};
+
+/// Events looked at in one transaction.
+const PAGE: Position = 2_000;
+/// Accounts whose last balance is remembered; one that is not is believed once.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+/// How often all balances are added up: a scan of the accounts.
+const SWEEP: SignedDuration = SignedDuration::from_mins(5);
+
+/// Something that must not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    /// By which it is accepted.
+    pub id: i64,
+    /// When it was found.
+    pub found_at: Timestamp,
+    /// The event that shows it.
+    pub position: Position,
+    /// Which rule it breaks.
+    pub invariant: String,
+    /// What it is.
+    pub finding: String,
+}
+
+/// Watches the ledger for one server.
+pub struct Monitor {
+    journal: Journal,
+    /// Reads without keys: what is personal is of no interest.
+    codec: Codec,
+    /// The last balance of accounts, as of this position.
+    balances: LruCache<AccountNumber, i64>,
+    reached: Position,
+}
+
+struct Finding {
+    position: Position,
+    invariant: &'static str,
+    finding: String,
+}
+
+impl Monitor {
+    /// A monitor of this journal.
+    #[must_use]
+    pub fn new(journal: Journal) -> Self {
+        Self { journal, codec: Codec::default(), balances: LruCache::new(REMEMBERED), reached: 0 }
+    }
+
+    /// Looks at what is new, `every` so often, until `stop` says so.
+    #[must_use]
+    pub fn start(mut self, every: Duration, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        tokio::spawn(async move {
+            while !*stop.borrow() {
+                if let Err(error) = self.look().await {
+                    metrics::counter!("bursar_monitor_failures_total").increment(1);
+                    tracing::warn!(%error, "the ledger cannot be watched; trying again");
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(every) => {}
+                    _ = stop.wait_for(|stop| *stop) => {}
+                }
+            }
+        })
+    }
+
+    /// Looks at everything that nobody has looked at, and stops the writing when something is wrong, or was found wrong
+    /// by another server.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn look(&mut self) -> Result<(), StoreError> {
+        while self.page().await? {}
+        heed(&self.journal).await
+    }
+
+    /// Looks at one page of the log. Answers whether there is more.
+    async fn page(&mut self) -> Result<bool, StoreError> {
+        let now = self.journal.sources().clock.now();
+        let mut page = self.journal.pool().begin().await?;
+        let turn = sqlx::query!(
+            r#"SELECT monitor.position, head.position AS head, swept_at AS "swept_at: jiff_sqlx::Timestamp"
+                 FROM monitor, head FOR UPDATE OF monitor SKIP LOCKED"#
+        );
+        // Another server is at it.
+        let Some(turn) = turn.fetch_optional(&mut *page).await? else { return Ok(false) };
+        let through = turn.head.min(turn.position + PAGE);
+        let swept_at = turn.swept_at.to_jiff();
+        let sweeps = now.duration_since(swept_at) >= SWEEP;
+        if through == turn.position && !sweeps {
+            return Ok(false);
+        }
+        let mut found = self.events(&mut page, turn.position, through).await?;
+        if sweeps {
+            found.extend(unbalanced(&mut page, turn.head).await?);
+        }
+        for Finding { position, invariant, finding } in found {
+            tracing::error!(position, invariant, finding, "the ledger is wrong: nothing is written any more");
+            sqlx::query!(
+                "INSERT INTO breaches (found_at, position, invariant, finding) VALUES ($1, $2, $3, $4)",
+                now.to_sqlx() as _,
+                position,
+                invariant,
+                finding,
+            )
+            .execute(&mut *page)
+            .await?;
+        }
+        let swept_at = if sweeps { now } else { swept_at };
+        sqlx::query!("UPDATE monitor SET position = $1, swept_at = $2", through, swept_at.to_sqlx() as _)
+            .execute(&mut *page)
+            .await?;
+        page.commit().await?;
+        self.reached = through;
+        Ok(through < turn.head)
+    }
+
+    async fn events(
+        &mut self,
+        connection: &mut PgConnection,
+        after: Position,
+        through: Position,
+    ) -> Result<Vec<Finding>, StoreError> {
+        if self.reached != after {
+            // Others have been here since: what we remember is old.
+            self.balances.clear();
+        }
+        let events = read::range(connection, &self.codec, after, through).await?;
+        let (mut found, mut expected) = (Vec::new(), after);
+        for recorded in &events {
+            expected += 1;
+            if recorded.position != expected {
+                let finding = format!("after position {} comes {}", expected - 1, recorded.position);
+                found.push(Finding { position: expected, invariant: "GAPLESS", finding });
+                expected = recorded.position;
+            }
+        }
+        let mut debits = Vec::new();
+        for recorded in &events {
+            self.event(recorded, &mut found, &mut debits);
+        }
+        found.extend(unfunded(connection, debits).await?);
+        Ok(found)
+    }
+
+    /// What an event shows by itself and after those before it; adds its debits to those that must be funded.
+    fn event(&mut self, recorded: &Recorded, found: &mut Vec<Finding>, debits: &mut Vec<Debit>) {
+        let position = recorded.position;
+        let mut event = recorded.event.clone();
+        let Some(Effect::Post { postings, checks, .. }) = event.effect(&recorded.stream.id) else { return };
+        if postings.check_balanced().is_err() {
+            let finding = "its postings do not sum to zero".to_owned();
+            found.push(Finding { position, invariant: "BALANCED", finding });
+        }
+        for line in postings.iter() {
+            let before = self.balances.put(line.account.clone(), line.balance);
+            if before.is_some_and(|before| before.checked_add(line.amount) != Some(line.balance)) {
+                let (account, amount, after) = (&line.account, line.amount, line.balance);
+                let finding = format!("{account} had {}, {amount:+} makes {after}", before.unwrap_or(0));
+                found.push(Finding { position, invariant: "CONTINUOUS", finding });
+            }
+            if line.amount < 0 && matches!(checks, Checks::Limited | Checks::Unlimited) {
+                debits.push(Debit { position, account: line.account.clone(), leaves: line.balance });
+            }
+        }
+    }
+}
+
+/// A debit that is only made when there is enough.
+struct Debit {
+    position: Position,
+    account: AccountNumber,
+    /// The balance after it, minor units.
+    leaves: i64,
+}
+
+/// Debits that went below what an account may reach. Terms do not change after an account is opened.
+async fn unfunded(connection: &mut PgConnection, debits: Vec<Debit>) -> Result<Vec<Finding>, StoreError> {
+    let accounts: Vec<&str> = debits.iter().map(|debit| debit.account.as_str()).collect();
+    let rows = sqlx::query!(
+        r#"SELECT account, minimum_balance - overdraft_limit AS "floor!" FROM ledger_accounts
+            WHERE account = ANY($1) AND owner IS NOT NULL"#,
+        &accounts as &[&str],
+    );
+    let rows = rows.fetch_all(connection).await?;
+    let floors: HashMap<String, i64> = rows.into_iter().map(|row| (row.account, row.floor)).collect();
+    let below = debits.into_iter().filter_map(|Debit { position, account, leaves }| {
+        let floor = *floors.get(account.as_str()).filter(|floor| leaves < **floor)?;
+        let finding = format!("a debit leaves {account} with {leaves}, and {floor} must stay");
+        Some(Finding { position, invariant: "FUNDED", finding })
+    });
+    Ok(below.collect())
+}
+
+/// Currencies in which all balances together are not zero.
+async fn unbalanced(connection: &mut PgConnection, head: Position) -> Result<Vec<Finding>, StoreError> {
+    let rows = sqlx::query!(
+        r#"SELECT currency, sum(balance)::text AS "sum!" FROM ledger_accounts
+            GROUP BY currency HAVING sum(balance) <> 0"#
+    );
+    let rows = rows.fetch_all(connection).await?;
+    let wrong = rows.into_iter().map(|row| Finding {
+        position: head,
+        invariant: "BALANCED",
+        finding: format!("all balances together are {} {}", row.sum, row.currency),
+    });
+    Ok(wrong.collect())
+}
+
+/// Stops the writing while there is a breach that nobody has answered for, and lets it go on afterwards.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn heed(journal: &Journal) -> Result<(), StoreError> {
+    let open = breaches(journal.pool()).await?.len();
+    metrics::gauge!("bursar_invariant_breaches").set(u32::try_from(open).map_or(f64::INFINITY, f64::from));
+    journal.halt(open > 0);
+    Ok(())
+}
+
+/// What nobody has answered for, oldest first.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn breaches(pool: &PgPool) -> Result<Vec<Breach>, StoreError> {
+    let rows = sqlx::query!(
+        r#"SELECT id, found_at AS "found_at: jiff_sqlx::Timestamp", position, invariant, finding
+             FROM breaches WHERE accepted_at IS NULL ORDER BY id"#
+    );
+    let breach = rows.fetch_all(pool).await?.into_iter().map(|row| Breach {
+        id: row.id,
+        found_at: row.found_at.to_jiff(),
+        position: row.position,
+        invariant: row.invariant,
+        finding: row.finding,
+    });
+    Ok(breach.collect())
+}
+
+/// Somebody answers for a breach; servers write again within a second or so. Answers whether there was one of this id.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn accept(pool: &PgPool, id: i64, because: &str, at: Timestamp) -> Result<bool, StoreError> {
+    let accepted = sqlx::query!(
+        "UPDATE breaches SET accepted_at = $2, because = $3 WHERE id = $1 AND accepted_at IS NULL",
+        id,
+        at.to_sqlx() as _,
+        because,
+    );
+    Ok(accepted.execute(pool).await?.rows_affected() > 0)
+}

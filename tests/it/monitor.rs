@@ -1,0 +1,141 @@
+//! The monitor: a bank that is wrong stops.
+
+use bursar_commands::audit::monitor::{Monitor, breaches};
+use jiff::SignedDuration;
+use sqlx::PgPool;
+
+use crate::support::process::{bursar, run};
+use crate::support::{Bank, Person, forge};
+
+async fn looked_at(pool: &PgPool) -> i64 {
+    sqlx::query_scalar("SELECT position FROM monitor").fetch_one(pool).await.unwrap()
+}
+
+/// The rules that are broken, and where.
+async fn broken(bank: &Bank, monitor: &mut Monitor) -> Vec<(String, i64)> {
+    monitor.look().await.unwrap();
+    let found = breaches(&bank.pool).await.unwrap();
+    found.into_iter().map(|breach| (breach.invariant, breach.position)).collect()
+}
+
+/// A payment of one kobo between Ada's accounts, as no bank writes it.
+async fn forge(bank: &Bank, ada: &Person, id: &str, amount: i64) -> i64 {
+    let mut connection = bank.pool.acquire().await.unwrap();
+    forge::payment(&mut connection, id, &ada.current, &ada.savings, amount).await.unwrap();
+    sqlx::query_scalar("SELECT position FROM head").fetch_one(&bank.pool).await.unwrap()
+}
+
+/// The bank is not what it was: its database goes without being looked at.
+async fn throw_away(bank: Bank) {
+    let (pool, database) = bank.stop().await;
+    pool.close().await;
+    database.drop_now().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_bank_at_work_breaks_no_rule_and_is_looked_at_once() {
+    let bank = Bank::open().await;
+    let (second, _) = bank.second().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let (mut here, mut there) =
+        (Monitor::new(bank.app.journal.clone()), Monitor::new(second.journal.clone()));
+    for round in 0..6 {
+        ada.client.pay(&ada.current, &bola.current, 1_000, &format!("a{round}")).await.is(201);
+        bola.client.pay(&bola.current, &ada.current, 10, &format!("b{round}")).await.is(201);
+        // They take turns, and both remember what is old by then.
+        let monitor = if round % 2 == 0 { &mut here } else { &mut there };
+        assert_eq!(broken(&bank, monitor).await, []);
+        assert_eq!(looked_at(&bank.pool).await, bank.events().await);
+    }
+    second.close().await;
+    bank.close().await;
+}
+
+#[tokio::test]
+async fn whatever_breaks_a_rule_is_found() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let mut monitor = Monitor::new(bank.app.journal.clone());
+    ada.client.pay(&ada.current, &bola.current, 1_000, "fair").await.is(201);
+    assert_eq!(broken(&bank, &mut monitor).await, []);
+    let has = ada.client.balance(&ada.current).await;
+    let mut expected = Vec::new();
+    let mut connection = bank.pool.acquire().await.unwrap();
+
+    // More than there is.
+    let at = forge(&bank, &ada, "txn_0192f0c1a00070008000000000000a01", has + 1).await;
+    expected.push(("FUNDED".to_owned(), at));
+    assert_eq!(broken(&bank, &mut monitor).await, expected);
+
+    // One side only: the other is told of another sum.
+    let at = forge(&bank, &ada, "txn_0192f0c1a00070008000000000000a02", -has).await;
+    let unequal = r#"UPDATE events SET payload = replace(payload::text, '"amount":' || $2, '"amount":' || $2 + 5)::json
+                      WHERE position = $1"#;
+    let unequal = unequal.replace("\"amount\":'", "\"amount\" : '");
+    sqlx::query(&unequal).bind(at).bind(has).execute(&mut *connection).await.unwrap();
+    let found = broken(&bank, &mut monitor).await;
+    assert!(found.contains(&("BALANCED".to_owned(), at)), "{found:?}");
+
+    // Written in the log, and not in the balances.
+    let before = found.len();
+    forge::record(&mut connection, "txn_0192f0c1a00070008000000000000a03", &ada.current, &ada.savings, 7)
+        .await
+        .unwrap();
+    let found = broken(&bank, &mut monitor).await;
+    assert_eq!(found[before..], [("CONTINUOUS".to_owned(), at + 1), ("CONTINUOUS".to_owned(), at + 1)]);
+
+    // Written in the balances, and not in the log: seen when they are added up, which is not each time.
+    let sql = "UPDATE ledger_accounts SET balance = balance + 1 WHERE account = $1";
+    sqlx::query(sql).bind(&ada.savings).execute(&mut *connection).await.unwrap();
+    let before = found.len();
+    assert_eq!(broken(&bank, &mut monitor).await.len(), before);
+    bank.advance(SignedDuration::from_mins(6));
+    let found = broken(&bank, &mut monitor).await;
+    assert_eq!(found[before..], [("BALANCED".to_owned(), at + 1)]);
+
+    // Gone.
+    let sql = "UPDATE head SET position = position + 2";
+    sqlx::query(sql).execute(&mut *connection).await.unwrap();
+    let sql = "INSERT INTO events SELECT position + 2, sequence, recorded_at, aggregate_type, aggregate_id || '0', event_type,
+                      event_version, payload, metadata FROM events WHERE position = $1";
+    sqlx::query(sql).bind(at + 1).execute(&mut *connection).await.unwrap();
+    let found = broken(&bank, &mut monitor).await;
+    assert!(found.contains(&("GAPLESS".to_owned(), at + 2)), "{found:?}");
+    drop(connection);
+    throw_away(bank).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bank_that_is_wrong_writes_nothing_until_somebody_answers_for_it() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let ready = async |client: &crate::support::Client| client.get("/readyz").await;
+    assert_eq!(ready(&bank.client()).await.is(200).body["ledger"], true);
+    let mut monitor = Monitor::new(bank.app.journal.clone());
+    let has = ada.client.balance(&ada.current).await;
+    forge(&bank, &ada, "txn_0192f0c1a00070008000000000000a01", has + 1).await;
+    monitor.look().await.unwrap();
+    let events = bank.events().await;
+
+    ada.client.pay(&ada.current, &bola.current, 1, "halted").await.problem(503, "UNAVAILABLE");
+    assert_eq!(ready(&bank.client()).await.is(503).body["ledger"], false);
+    // It can still be read, and a server that starts now knows it too.
+    ada.client.get("/v1/accounts").await.is(200);
+    let (second, address) = bank.second().await;
+    bola.client.at(address).pay(&bola.current, &ada.current, 1, "halted").await.problem(503, "UNAVAILABLE");
+    assert_eq!(bank.events().await, events);
+
+    let asked = ["audit", "breaches", "--database-url", bank.url()];
+    let listed = run(bursar(&asked)).await;
+    assert_eq!(listed.code, 1);
+    assert!(listed.out.contains("FUNDED: a debit leaves"), "{}", listed.out);
+    let id = breaches(&bank.pool).await.unwrap()[0].id.to_string();
+    let answer = [&asked[..], &["--accept", &id, "--because", "Ticket 4711"]].concat();
+    assert_eq!(run(bursar(&answer)).await.code, 0);
+    assert_eq!(run(bursar(&answer)).await.code, 1, "once");
+    monitor.look().await.unwrap();
+    bola.client.pay(&bola.current, &ada.current, 1, "halted").await.is(201);
+    assert_eq!(ready(&bank.client()).await.is(200).body["ledger"], true);
+    second.close().await;
+    throw_away(bank).await;
+}
