@@ -114,9 +114,15 @@ impl Events {
         }
         let stream = named(event.stream.kind, id);
         if event.sequence == 1 {
-            let mut state = event.stream.kind.fresh();
-            state.evolve(&event.event);
-            let owner = state.owner()?;
+            let owner = match &event.event {
+                // By far the most, and their state is a copy of all of it.
+                Event::Payment(PaymentEvent::Completed(made)) => made.payer?,
+                begins => {
+                    let mut state = event.stream.kind.fresh();
+                    state.evolve(begins);
+                    state.owner()?
+                }
+            };
             self.streams.insert(StreamOwner { stream, owner, last_position: event.position });
             return Some(owner);
         }

@@ -342,10 +342,12 @@ async fn loans_mandates_and_cards_go_on_where_they_were() {
     bank.close().await;
 }
 
-/// What was taken over, in the order of the log: everything but when it was recorded, and what is made of a bank's own key.
+/// What was taken over, in the order of the log: everything but when it was recorded, which is when customers come, and what is
+/// made of a bank's own key.
 async fn contents(pool: &PgPool) -> Vec<(String, Option<String>, String)> {
     let sql = "SELECT e.event_type, o.origin ->> 'id',
-                      concat_ws(' ', o.origin ->> 'at', payload->'completed'->>'amount', payload->'completed'->>'narration',
+                      concat_ws(' ', CASE WHEN aggregate_type <> 'user' THEN o.origin ->> 'at' END,
+                                payload->'completed'->>'amount', payload->'completed'->>'narration',
                                 jsonb_path_query_array(payload::jsonb, '$.completed.postings[*].balance'))
                  FROM events e, LATERAL (SELECT value -> 'origin' AS origin FROM json_each(payload) LIMIT 1) o
                 WHERE metadata->>'actor' = 'system:import' AND event_type <> 'user.activated' ORDER BY position";
@@ -421,7 +423,9 @@ async fn an_import_that_is_killed_goes_on_where_it_was() {
         found.push(contents(&database.pool).await);
         database.close().await;
     }
-    assert!(found[0] == found[1], "the two banks differ");
+    let differs = found[0].iter().zip(&found[1]).find(|(killed, whole)| killed != whole);
+    assert_eq!(differs, None, "the two banks differ");
+    assert_eq!(found[0].len(), found[1].len());
     assert_eq!(found[0].iter().filter(|(what, ..)| what.starts_with("payment")).count(), 12_120);
     for dir in [killed, whole] {
         std::fs::remove_dir_all(dir).unwrap();

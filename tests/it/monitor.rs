@@ -1,10 +1,9 @@
 //! The monitor: a bank that is wrong stops.
 
-use bursar_commands::audit::monitor::{Monitor, breaches};
+use bursar_commands::audit::monitor::{Monitor, accept, breaches};
 use jiff::SignedDuration;
 use sqlx::PgPool;
 
-use crate::support::process::{bursar, run};
 use crate::support::{Bank, Person, forge};
 
 async fn looked_at(pool: &PgPool) -> i64 {
@@ -67,18 +66,20 @@ async fn whatever_breaks_a_rule_is_found() {
     expected.push(("FUNDED".to_owned(), at));
     assert_eq!(broken(&bank, &mut monitor).await, expected);
 
-    // One side only: the other is told of another sum.
-    let at = forge(&bank, &ada, "txn_0192f0c1a00070008000000000000a02", -has).await;
-    let unequal = r#"UPDATE events SET payload = replace(payload::text, '"amount":' || $2, '"amount":' || $2 + 5)::json
-                      WHERE position = $1"#;
-    let unequal = unequal.replace("\"amount\":'", "\"amount\" : '");
-    sqlx::query(&unequal).bind(at).bind(has).execute(&mut *connection).await.unwrap();
+    // One side says another sum.
+    forge::payment(&mut connection, "txn_0192f0c1a00070008000000000000a02", &ada.savings, &ada.current, 7)
+        .await
+        .unwrap();
+    let at = at + 1;
+    let sql = r#"UPDATE events SET payload = replace(payload::text, '"amount" : -7', '"amount" : -9')::json
+                  WHERE position = $1"#;
+    sqlx::query(sql).bind(at).execute(&mut *connection).await.unwrap();
     let found = broken(&bank, &mut monitor).await;
     assert!(found.contains(&("BALANCED".to_owned(), at)), "{found:?}");
 
     // Written in the log, and not in the balances.
     let before = found.len();
-    forge::record(&mut connection, "txn_0192f0c1a00070008000000000000a03", &ada.current, &ada.savings, 7)
+    forge::record(&mut connection, "txn_0192f0c1a00070008000000000000a03", &ada.savings, &ada.current, 7)
         .await
         .unwrap();
     let found = broken(&bank, &mut monitor).await;
@@ -125,14 +126,11 @@ async fn a_bank_that_is_wrong_writes_nothing_until_somebody_answers_for_it() {
     bola.client.at(address).pay(&bola.current, &ada.current, 1, "halted").await.problem(503, "UNAVAILABLE");
     assert_eq!(bank.events().await, events);
 
-    let asked = ["audit", "breaches", "--database-url", bank.url()];
-    let listed = run(bursar(&asked)).await;
-    assert_eq!(listed.code, 1);
-    assert!(listed.out.contains("FUNDED: a debit leaves"), "{}", listed.out);
-    let id = breaches(&bank.pool).await.unwrap()[0].id.to_string();
-    let answer = [&asked[..], &["--accept", &id, "--because", "Ticket 4711"]].concat();
-    assert_eq!(run(bursar(&answer)).await.code, 0);
-    assert_eq!(run(bursar(&answer)).await.code, 1, "once");
+    let open = breaches(&bank.pool).await.unwrap();
+    assert_eq!((open.len(), &*open[0].invariant), (1, "FUNDED"));
+    let now = bank.app.journal.sources().clock.now();
+    assert!(accept(&bank.pool, open[0].id, "Ticket 4711", now).await.unwrap());
+    assert!(!accept(&bank.pool, open[0].id, "Ticket 4711", now).await.unwrap(), "once");
     monitor.look().await.unwrap();
     bola.client.pay(&bola.current, &ada.current, 1, "halted").await.is(201);
     assert_eq!(ready(&bank.client()).await.is(200).body["ledger"], true);

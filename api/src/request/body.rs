@@ -10,12 +10,13 @@ use serde_json::Value;
 use super::fields::Field;
 use crate::problem::Problem;
 
-/// The bytes of a JSON body. A DELETE may go without one, which is then an empty object.
+/// The bytes of a JSON body. A DELETE may go without one, and so may whatever asks for nothing in it: it is then an empty
+/// object.
 ///
 /// # Errors
 /// 415 when it is not JSON, 413 above `most` bytes, 400 when the client stops half-way.
-pub async fn read(parts: &Parts, body: Body, most: usize) -> Result<Bytes, Problem> {
-    if parts.method == Method::DELETE && body.is_end_stream() {
+pub async fn read(parts: &Parts, body: Body, most: usize, asks_for_nothing: bool) -> Result<Bytes, Problem> {
+    if (parts.method == Method::DELETE || asks_for_nothing) && body.is_end_stream() {
         return Ok(Bytes::from_static(b"{}"));
     }
     if !is_json(&parts.headers) {

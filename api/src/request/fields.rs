@@ -18,6 +18,8 @@ pub trait Field: Sized {
     const REQUIRED: bool = true;
     /// Whether it holds a file: a body with one may be larger.
     const HOLDS_FILE: bool = false;
+    /// Whether a body of this type may as well be absent.
+    const ASKS_FOR_NOTHING: bool = false;
     /// The names of an object's fields.
     const NAMES: &'static [&'static str] = &[];
 

@@ -240,6 +240,8 @@ impl Field for Ignored {
 pub struct Nothing;
 
 impl Field for Nothing {
+    const ASKS_FOR_NOTHING: bool = true;
+
     fn read(value: Value) -> Result<Self, Faults> {
         Fields::of(value).map(|_| Self)
     }

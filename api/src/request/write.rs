@@ -138,7 +138,7 @@ impl<T: Field> FromRequest<App> for Submission<T> {
         let key = idempotency_key(&parts.headers)?;
         let server = &app.config.server;
         let most = if T::HOLDS_FILE { server.file_body_bytes } else { server.body_bytes };
-        let raw = body::read(&parts, stream, most).await?;
+        let raw = body::read(&parts, stream, most, T::ASKS_FOR_NOTHING).await?;
         let body = body::parse(&raw)?;
         Ok(Self { body, sent: Sent::new(parts, key, raw) })
     }

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::auth::{Allowed, WebhookAdmin};
 use crate::openapi::{IfMatch, ReadProblems, WriteHeaders, WriteProblems};
 use crate::problem::Problem;
-use crate::request::{After, InPath, LogPosition, Nothing, OneOf, Queried, Strict, Whole, Write};
+use crate::request::{After, InPath, LogPosition, Nothing, OneOf, Queried, Whole, Write};
 use crate::{query, request};
 
 /// The routes of this area.
@@ -150,9 +150,9 @@ async fn replay_webhook_delivery(
 async fn replay_webhook(
     State(app): State<App>,
     id: InPath<WebhookId>,
-    write: Write<WebhookAdmin, Strict<ReplayRequest>>,
+    write: Write<WebhookAdmin, ReplayRequest>,
 ) -> Result<Answer<WebhookDone>, Problem> {
-    let Write { body: Strict(body), context, .. } = write;
+    let Write { body, context, .. } = write;
     let (id, After(after)) = (id.get()?, body.after);
     let replay = WebhookCommand::Replay { after };
     let committed = webhooks::ask(&app.journal, context, id, replay).await?;

@@ -100,8 +100,8 @@ fn disabled(world: &mut World) -> BoxFuture<'_, ()> {
     async move { asks(&world.bank, &world.hooks.enabled, WebhookCommand::Disable { reason }).await }.boxed()
 }
 
-fn body() -> Value {
-    json!({"url": "https://127.0.0.1:9/hooks", "eventTypes": ["payment.*", "card.blocked"], "description": "Another"})
+fn body(description: &str) -> Value {
+    json!({"url": "https://127.0.0.1:9/hooks", "eventTypes": ["payment.*", "card.blocked"], "description": description})
 }
 
 pub fn rows() -> Vec<Row> {
@@ -112,11 +112,11 @@ pub fn rows() -> Vec<Row> {
     let rows = vec![
         get("/v1/staff/webhooks", admin, Names::Nothing),
         get("/v1/staff/webhooks/event-types", admin, Names::Nothing),
-        post("/v1/staff/webhooks", admin, Names::Nothing, |_, _| body()).after(room),
+        post("/v1/staff/webhooks", admin, Names::Nothing, |_, _| body("Another")).after(room),
         steady(get("/v1/staff/webhooks/{webhookId}", admin, hook)),
         steady(Row {
             method: Method::PUT,
-            ..post("/v1/staff/webhooks/{webhookId}", admin, hook, |_, _| body()).after(otherwise)
+            ..post("/v1/staff/webhooks/{webhookId}", admin, hook, |_, _| body("Changed")).after(otherwise)
         }),
         Row {
             own: |world| &world.hooks.removed,
