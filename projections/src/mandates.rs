@@ -380,7 +380,7 @@ pub async fn as_of(
         row.erase(row.last_position);
     }
     let mut executions: Vec<ExecutionRow> = model.executions.rows(&id).cloned().collect();
-    executions.sort_by(|a, b| b.due.cmp(&a.due));
+    executions.sort_by_key(|execution| std::cmp::Reverse(execution.due));
     executions.truncate(days);
     Ok(Some((row, executions)))
 }

@@ -161,7 +161,7 @@ async fn rows_that_cannot_take_an_event_are_parked_and_only_their_holder_is_refu
     let (codec, (sources, _)) = (codec(&bank.pool).await, bursar_api::sources::system());
     let log = Log { pool: &bank.pool, codec: &codec, clock: &*sources.clock };
     let retried = bursar_projections::retry(log, "accounts").await.unwrap();
-    assert_eq!(retried.caught_up, [bola.current.clone()]);
+    assert_eq!(retried.caught_up, std::slice::from_ref(&bola.current));
     eventually(&bola.client, "/v1/accounts", 200).await;
     ada.client.pay(&ada.current, &bola.current, 1, "three").await.is(201);
     bank.caught_up().await;

@@ -21,7 +21,7 @@ use bursar_domain::{AccountNumber, Position, Recorded};
 use jiff::{SignedDuration, Timestamp};
 use jiff_sqlx::ToSqlx as _;
 use lru::LruCache;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection as _, PgConnection, PgPool};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -53,6 +53,8 @@ pub struct Breach {
 /// Watches the ledger for one server.
 pub struct Monitor {
     journal: Journal,
+    /// Not the pool's: a transaction that is dropped while it begins would stay open there. Gone after an error.
+    own: Option<PgConnection>,
     /// Reads without keys: what is personal is of no interest.
     codec: Codec,
     /// The last balance of accounts, as of this position.
@@ -70,7 +72,8 @@ impl Monitor {
     /// A monitor of this journal.
     #[must_use]
     pub fn new(journal: Journal) -> Self {
-        Self { journal, codec: Codec::default(), balances: LruCache::new(REMEMBERED), reached: 0 }
+        let balances = LruCache::new(REMEMBERED);
+        Self { journal, own: None, codec: Codec::default(), balances, reached: 0 }
     }
 
     /// Looks at what is new, `every` so often, until `stop` says so.
@@ -102,8 +105,18 @@ impl Monitor {
 
     /// Looks at one page of the log. Answers whether there is more.
     async fn page(&mut self) -> Result<bool, StoreError> {
+        let mut own = match self.own.take() {
+            Some(own) => own,
+            None => self.journal.pool().acquire().await?.detach(),
+        };
+        let more = self.page_on(&mut own).await?;
+        self.own = Some(own);
+        Ok(more)
+    }
+
+    async fn page_on(&mut self, own: &mut PgConnection) -> Result<bool, StoreError> {
         let now = self.journal.sources().clock.now();
-        let mut page = self.journal.pool().begin().await?;
+        let mut page = own.begin().await?;
         let turn = sqlx::query!(
             r#"SELECT monitor.position, head.position AS head, swept_at AS "swept_at: jiff_sqlx::Timestamp"
                  FROM monitor, head FOR UPDATE OF monitor SKIP LOCKED"#

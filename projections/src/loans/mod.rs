@@ -105,7 +105,13 @@ impl LoanRow {
             LoanField::RemainingBalance => self.principal_outstanding,
             LoanField::InterestOutstanding => self.interest_outstanding,
             LoanField::TotalPaid => self.total_paid,
-            LoanField::PayoffAmount => is_owed.then(|| self.book.payoff()).unwrap_or_default(),
+            LoanField::PayoffAmount => {
+                if is_owed {
+                    self.book.payoff()
+                } else {
+                    0
+                }
+            }
             LoanField::NextInstalment => self.book.next().filter(|_| is_owed).map_or(0, Instalment::owed),
         }
     }
