@@ -89,10 +89,10 @@ pub async fn create(
 ) -> Result<bool, AnalystError> {
     let known = standing(db, name).await?;
     let mut tx = db.begin().await?;
-    // Roles belong to the whole server: another database of it may be making the same ones.
     sqlx::query("SELECT pg_advisory_xact_lock(hashtext('bursar.analysts'))").execute(&mut *tx).await?;
-    let group =
-        "DO $$ BEGIN CREATE ROLE bursar_analysts NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$";
+    // Roles belong to the whole server and locks to one database of it: another may make the same role at this moment.
+    let group = "DO $$ BEGIN CREATE ROLE bursar_analysts NOLOGIN;
+                 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$";
     execute(&mut tx, group).await?;
     renew_grants(&mut tx).await?;
     let mut statements = Vec::new();
@@ -145,7 +145,8 @@ pub async fn remove(db: &mut PgConnection, name: &str) -> Result<(), AnalystErro
         return Err(AnalystError::Nobody(name.to_owned()));
     }
     run(db, "ALTER ROLE %1$I NOLOGIN", name, "").await?;
-    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1";
+    // Waits for each of them to be gone, in milliseconds.
+    let end = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE usename = $1";
     sqlx::query(end).bind(name).execute(&mut *db).await?;
     run(db, "DROP ROLE %1$I", name, "").await?;
     Ok(())
