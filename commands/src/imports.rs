@@ -372,6 +372,6 @@ impl<'a> Importer<'a> {
 }
 
 fn unit() -> Unit {
-    let metadata = Metadata { actor: ACTOR.into(), correlation_id: "import".into() };
+    let metadata = Metadata::by(ACTOR, "import");
     Unit::new(Context { metadata, ..Context::default() })
 }

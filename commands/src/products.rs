@@ -129,7 +129,7 @@ where
         let actor = format!("system:{}s", A::TYPE);
         let context = Context {
             idempotency: Some(due_key(&due)),
-            metadata: Metadata { actor: actor.into(), correlation_id: due.into() },
+            metadata: Metadata::by(actor, due),
             ..Context::default()
         };
         journal.submit(Unit::new(context).step(id, command)).await?;

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Event, Kind};
+use crate::kernel::UserId;
 
 /// Place in one journal: 1, 2, 3 ... without gaps, in commit order. 0 is before the first event.
 pub type Position = i64;
@@ -33,7 +34,7 @@ impl fmt::Display for StreamId {
     }
 }
 
-/// Who caused an event and on which request. All values are text, because cqrs-es keeps them so.
+/// Who caused an event, on which request, and whose it is. All values are text, because cqrs-es keeps them so.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The user who acted, or `system:<process>`.
@@ -42,6 +43,17 @@ pub struct Metadata {
     /// The request (`X-Request-Id`) or the due key of a process.
     #[serde(default)]
     pub correlation_id: CompactString,
+    /// Whose the aggregate is, where it has an owner. The journal fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<UserId>,
+}
+
+impl Metadata {
+    /// What `actor` causes on a request or at a due key.
+    #[must_use]
+    pub fn by(actor: impl Into<CompactString>, correlation_id: impl Into<CompactString>) -> Self {
+        Self { actor: actor.into(), correlation_id: correlation_id.into(), owner: None }
+    }
 }
 
 /// An event where it stands in the log.

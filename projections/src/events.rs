@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bursar_domain::kernel::UserId;
 use bursar_domain::payments::PaymentEvent;
 use bursar_domain::webhooks::event_types;
-use bursar_domain::{Event, Kind, Position, Recorded};
+use bursar_domain::{AccountNumber, Event, Kind, Position, Recorded};
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 
@@ -14,29 +14,29 @@ use crate::read_model::{FoldError, ReadModel, Table};
 use crate::records::{Record, Records};
 use crate::row::parsed;
 
-/// Whose a stream is that is not named by a person's id. The field names are the table's columns.
+/// Whose an account is: whoever gets money hears of it too. The field names are the table's columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct StreamOwner {
-    /// The noun, a colon, and the id.
-    stream: String,
-    /// Whose it is.
+struct AccountOwner {
+    /// Its number.
+    account: AccountNumber,
+    /// Who holds it.
     owner: UserId,
-    /// Position of its first event.
+    /// Position of the event that opened it.
     last_position: Position,
 }
 
-impl Record for StreamOwner {
+impl Record for AccountOwner {
     const TABLE: &'static Table = &Events::TABLES[0];
-    const GROUP: &'static str = "stream";
-    type Key = String;
-    type Group = String;
+    const GROUP: &'static str = "account";
+    type Key = AccountNumber;
+    type Group = AccountNumber;
 
-    fn key(&self) -> String {
-        self.stream.clone()
+    fn key(&self) -> AccountNumber {
+        self.account.clone()
     }
 
-    fn group(&self) -> String {
-        self.stream.clone()
+    fn group(&self) -> AccountNumber {
+        self.account.clone()
     }
 }
 
@@ -86,48 +86,23 @@ pub async fn of_owners(
 /// The read model behind [`of_owner`].
 #[derive(Debug, Default)]
 pub struct Events {
-    streams: Records<StreamOwner>,
+    accounts: Records<AccountOwner>,
     rows: CopyRows,
 }
 
-fn named(kind: Kind, id: &str) -> String {
-    format!("{kind}:{id}")
-}
-
-/// The accounts between which a payment moved money.
-fn accounts(event: &Recorded) -> impl Iterator<Item = String> {
+/// The customers' accounts between which a payment moved money.
+fn accounts(event: &Recorded) -> impl Iterator<Item = &AccountNumber> {
     let made = match &event.event {
         Event::Payment(PaymentEvent::Completed(made)) => Some(made),
         _ => None,
     };
     let lines = made.into_iter().flat_map(|made| made.postings.iter());
-    let customers = lines.filter(|line| !line.account.is_internal());
-    customers.map(|line| named(Kind::Account, line.account.as_str()))
+    lines.map(|line| &line.account).filter(|account| !account.is_internal())
 }
 
-impl Events {
-    /// Whose event it is. Most things say themselves whose they are, when they begin.
-    fn owner(&mut self, event: &Recorded) -> Option<UserId> {
-        let id = event.stream.id.as_str();
-        if let Ok(person) = id.parse() {
-            return Some(person);
-        }
-        let stream = named(event.stream.kind, id);
-        if event.sequence == 1 {
-            let owner = match &event.event {
-                // By far the most, and their state is a copy of all of it.
-                Event::Payment(PaymentEvent::Completed(made)) => made.payer?,
-                begins => {
-                    let mut state = event.stream.kind.fresh();
-                    state.evolve(begins);
-                    state.owner()?
-                }
-            };
-            self.streams.insert(StreamOwner { stream, owner, last_position: event.position });
-            return Some(owner);
-        }
-        self.streams.get(&stream, &stream).map(|known| known.owner)
-    }
+/// Whose event it is: that of the person whom the stream is named by, or of whose the aggregate is.
+fn owner(event: &Recorded) -> Option<UserId> {
+    event.metadata.owner.or_else(|| event.stream.id.parse().ok())
 }
 
 impl ReadModel for Events {
@@ -151,25 +126,25 @@ impl ReadModel for Events {
         Kind::User,
     ];
     const TABLES: &'static [Table] = &[
-        Table { name: "stream_owners", key: &["stream"], position: "last_position", append_only: false },
+        Table { name: "account_owners", key: &["account"], position: "last_position", append_only: false },
         Table { name: "own_events", key: &["owner", "position"], position: "position", append_only: true },
     ];
 
     async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
-        let later =
-            events.iter().filter(|event| event.sequence > 1 && event.stream.id.parse::<UserId>().is_err());
-        let later = later.map(|event| named(event.stream.kind, &event.stream.id));
-        self.streams.load(db, later.chain(events.iter().flat_map(accounts))).await
+        self.accounts.load(db, events.iter().flat_map(accounts).cloned()).await
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
-        let mut owners: BTreeSet<UserId> = self.owner(event).into_iter().collect();
+        let owner = owner(event);
+        if let (Event::Account(_), 1, Some(owner)) = (&event.event, event.sequence, owner) {
+            let account = event.stream.id.as_str().into();
+            self.accounts.insert(AccountOwner { account, owner, last_position: event.position });
+        }
         if !event_types().any(|name| name == event.event.name()) {
             return Ok(());
         }
-        // Whoever gets money hears of it too.
-        let theirs = accounts(event).filter_map(|stream| self.streams.get(&stream, &stream));
-        owners.extend(theirs.map(|known| known.owner));
+        let theirs = accounts(event).filter_map(|account| self.accounts.get(account, account));
+        let owners: BTreeSet<UserId> = theirs.map(|known| known.owner).chain(owner).collect();
         for owner in owners {
             self.rows.row(2).text(&owner.to_string()).int8(event.position);
         }
@@ -177,11 +152,11 @@ impl ReadModel for Events {
     }
 
     fn pending(&self) -> usize {
-        self.streams.pending() + self.rows.len()
+        self.accounts.pending() + self.rows.len()
     }
 
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
-        self.streams.save(db).await?;
+        self.accounts.save(db).await?;
         self.rows.send(db, "COPY own_events (owner, position) FROM STDIN (FORMAT binary)").await
     }
 }

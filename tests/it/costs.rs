@@ -13,10 +13,9 @@ use crate::support::client::transfer;
 use crate::support::{Bank, Person};
 
 /// Allocations a payment, at most, those of the read models that follow among them. A number goes down whenever it can;
-/// it goes up only for a reason, such as another read model: last for that of everybody's own events, which is two rows and
-/// the owners of three streams a payment.
-const JOURNAL: u64 = 120;
-const HTTP: u64 = 350;
+/// it goes up only for a reason, such as another read model.
+const JOURNAL: u64 = 90;
+const HTTP: u64 = 200;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_payments_is_three_round_trips_whatever_its_size() {

@@ -96,7 +96,7 @@ pub(super) async fn journal(
                 let mut key = [0_u8; 16];
                 sources.entropy.fill(&mut key);
                 let context = Context {
-                    metadata: Metadata { actor: "usr_bench".into(), correlation_id: compact(client, n) },
+                    metadata: Metadata::by("usr_bench", compact(client, n)),
                     idempotency: Some(Idempotency { key, fingerprint: key }),
                     ..Context::default()
                 };

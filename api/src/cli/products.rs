@@ -61,8 +61,8 @@ fn read(file: &Path) -> Result<Catalogue, Box<dyn Error + Send + Sync>> {
 
 async fn import(journal: &Journal, catalogue: Catalogue) -> Result<(), Box<dyn Error + Send + Sync>> {
     let named = catalogue.accounts.len() + catalogue.loans.len();
-    let correlation_id = uuid_v7(journal.sources()).as_simple().to_string().into();
-    let metadata = Metadata { actor: ACTOR.into(), correlation_id };
+    let correlation_id = uuid_v7(journal.sources()).as_simple().to_string();
+    let metadata = Metadata::by(ACTOR, correlation_id);
     let context = Context { metadata, ..Context::default() };
     let committed = products::import(journal, context, catalogue).await?;
     for recorded in &committed.events {

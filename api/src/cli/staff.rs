@@ -92,9 +92,8 @@ async fn change(
     } else {
         StaffChange { revoke: permissions, sessions: live, ..StaffChange::default() }
     };
-    let correlation_id = uuid_v7(sources).as_simple().to_string().into();
-    let context =
-        Context { metadata: Metadata { actor: ACTOR.into(), correlation_id }, ..Context::default() };
+    let correlation_id = uuid_v7(sources).as_simple().to_string();
+    let context = Context { metadata: Metadata::by(ACTOR, correlation_id), ..Context::default() };
     let committed = users::change_staff(journal, context, id, change).await?;
     let (user, _) = journal.load::<User>(&id.to_string()).await?;
     println!("{}", told(id, &user));

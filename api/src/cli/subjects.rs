@@ -64,8 +64,7 @@ async fn erase(config: &Config, database: &Database, wanted: Erase) -> Outcome {
     let pending = person.person().is_some_and(|person| person.erasure.is_some());
     let steps = [Some(wanted.maker).filter(|_| !pending), Some(wanted.checker)];
     for by in steps.into_iter().flatten() {
-        let metadata =
-            Metadata { actor: by.to_string().into(), correlation_id: "bursar subjects erase".into() };
+        let metadata = Metadata::by(by.to_string(), "bursar subjects erase");
         let context = Context { metadata, ..Context::default() };
         users::erase(&journal, &keys, context, by, wanted.user, wanted.reason.clone()).await?;
     }

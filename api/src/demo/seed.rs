@@ -313,10 +313,7 @@ fn transfer(narration: &str, minor: i64) -> Result<Transfer, Error> {
 }
 
 pub(super) fn origin(what: &str) -> Context {
-    Context {
-        metadata: Metadata { actor: "system:demo".into(), correlation_id: what.into() },
-        ..Context::default()
-    }
+    Context { metadata: Metadata::by("system:demo", what), ..Context::default() }
 }
 
 fn process(due: &str) -> Context {

@@ -123,7 +123,7 @@ impl Sent {
     fn scoped(&self, app: &App, actor: &str, scope: &str) -> Context {
         let hashed = |key: &String| app.keys.idempotency(scope, self.method, &self.path, key, &self.asked);
         Context {
-            metadata: Metadata { actor: actor.into(), correlation_id: self.scope.request_id().into() },
+            metadata: Metadata::by(actor, self.scope.request_id()),
             idempotency: self.key.as_ref().map(hashed),
             expected_version: self.expected_version,
         }

@@ -60,6 +60,10 @@ pub struct Monitor {
     /// The last balance of accounts, as of this position.
     balances: LruCache<AccountNumber, i64>,
     reached: Position,
+    /// Everything up to here was looked at, by whichever server.
+    seen: Position,
+    /// When all balances are to be added up again.
+    sweep_at: Timestamp,
 }
 
 struct Finding {
@@ -73,7 +77,8 @@ impl Monitor {
     #[must_use]
     pub fn new(journal: Journal) -> Self {
         let balances = LruCache::new(REMEMBERED);
-        Self { journal, own: None, codec: Codec::default(), balances, reached: 0 }
+        let sweep_at = Timestamp::MIN;
+        Self { journal, own: None, codec: Codec::default(), balances, reached: 0, seen: 0, sweep_at }
     }
 
     /// Looks at what is new, `every` so often, until `stop` says so.
@@ -99,7 +104,10 @@ impl Monitor {
     /// # Errors
     /// [`StoreError`].
     pub async fn look(&mut self) -> Result<(), StoreError> {
-        while self.page().await? {}
+        let head = *self.journal.head().borrow();
+        if head > self.seen || self.journal.sources().clock.now() >= self.sweep_at {
+            while self.page().await? {}
+        }
         heed(&self.journal).await
     }
 
@@ -127,6 +135,7 @@ impl Monitor {
         let swept_at = turn.swept_at.to_jiff();
         let sweeps = now.duration_since(swept_at) >= SWEEP;
         if through == turn.position && !sweeps {
+            self.rest(through, swept_at);
             return Ok(false);
         }
         let mut found = self.events(&mut page, turn.position, through).await?;
@@ -151,7 +160,14 @@ impl Monitor {
             .await?;
         page.commit().await?;
         self.reached = through;
+        self.rest(through, swept_at);
         Ok(through < turn.head)
+    }
+
+    /// Nothing is to be done until the log goes beyond `seen` or the next sweep is due.
+    fn rest(&mut self, seen: Position, swept_at: Timestamp) {
+        self.seen = seen;
+        self.sweep_at = swept_at.checked_add(SWEEP).unwrap_or(Timestamp::MAX);
     }
 
     async fn events(

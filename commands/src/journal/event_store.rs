@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use bursar_domain::{Aggregate, Event, Kind, State};
+use bursar_domain::{Aggregate, Event, Kind, Metadata, State};
 use cqrs_es::{AggregateContext, AggregateError, EventEnvelope, EventStore};
 
 use super::{Context, Journal, StoreError, SubmitError, Unit, read};
@@ -51,14 +51,9 @@ where
     ) -> Result<Vec<EventEnvelope<A>>, CqrsError<A>> {
         let kind: Kind =
             <A as Aggregate>::TYPE.parse().map_err(|e| AggregateError::UnexpectedError(Box::new(e)))?;
-        let text = |name: &str| metadata.get(name).map(String::as_str).unwrap_or_default().into();
-        let origin = Context {
-            metadata: bursar_domain::Metadata {
-                actor: text("actor"),
-                correlation_id: text("correlation_id"),
-            },
-            ..Context::default()
-        };
+        let text = |name: &str| metadata.get(name).map(String::as_str).unwrap_or_default();
+        let metadata = Metadata::by(text("actor"), text("correlation_id"));
+        let origin = Context { metadata, ..Context::default() };
         let events = events.into_iter().map(Into::into).collect();
         let unit = Unit::new(origin).append(kind, &context.id, context.version, events);
         match self.submit(unit).await {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use bursar_domain::codec::{Codec, has_personal};
 use bursar_domain::kernel::{Text as CompactString, UserId};
 use bursar_domain::ledger::{self, Book, LedgerAccount};
-use bursar_domain::{AccountNumber, Due, Event, Position, Recorded, Rejection, State, StreamId, When};
+use bursar_domain::{
+    AccountNumber, Due, Event, Metadata, Position, Recorded, Rejection, State, StreamId, When,
+};
 use jiff::Timestamp;
 
 use super::cache::Layers;
@@ -260,12 +262,13 @@ impl Memory {
                     payload
                 };
                 plan.payloads.push(payload);
+                let owner = stream.state.owner();
                 plan.events.push(Recorded {
                     position,
                     stream: step.stream.clone(),
                     sequence: stream.version,
                     recorded_at: at,
-                    metadata: unit.context.metadata.clone(),
+                    metadata: Metadata { owner, ..unit.context.metadata.clone() },
                     event,
                 });
                 position += 1;

@@ -112,7 +112,7 @@ pub fn context(task: &str, subject: &str, step: &str) -> Context {
     let due = format!("{task}:{subject}:{step}");
     Context {
         idempotency: Some(due_key(&due)),
-        metadata: Metadata { actor: format!("system:{task}").into(), correlation_id: due.into() },
+        metadata: Metadata::by(format!("system:{task}"), due),
         ..Context::default()
     }
 }

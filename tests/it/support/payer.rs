@@ -35,10 +35,7 @@ impl Payer {
         let actor = self.account.owner().to_string();
         let hashed = |key| self.app.keys.idempotency(&actor, "POST", "/", key, &amount.to_be_bytes());
         let context = Context {
-            metadata: Metadata {
-                actor: actor.as_str().into(),
-                correlation_id: key.unwrap_or_default().into(),
-            },
+            metadata: Metadata::by(actor.as_str(), key.unwrap_or_default()),
             idempotency: key.map(hashed),
             ..Context::default()
         };

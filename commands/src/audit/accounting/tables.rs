@@ -60,7 +60,11 @@ pub(super) const EVENTS: Table = Table {
         column("event_type", Kind::Text, "What happened, such as payment.completed."),
         column("event_version", Kind::Text, "Version of the shape of payload."),
         column("payload", Kind::Json, "The event; what is personal in it is sealed."),
-        column("metadata", Kind::Json, "Who acted (actor) on which request (correlation_id)."),
+        column(
+            "metadata",
+            Kind::Json,
+            "Who acted (actor) on which request (correlation_id), and whose it is (owner).",
+        ),
     ],
 };
 
