@@ -241,11 +241,11 @@ impl App {
         let limits = RateLimits::new(&config.limits, Instant::now(), shared.clone());
         let name = uuid_v7(&sources).as_simple().to_string();
         let signer = Arc::new(Signer::new(&config.audit.origin, &keys.checkpoint_seed)?);
-        monitor::heed(&journal).await?;
+        monitor::heed(&journal, &pool).await?;
         let mut working = vec![processes.start(stopped.clone()), limits.start(name, stopped.clone())];
         if config.audit.monitor_millis > 0 {
             let every = Duration::from_millis(config.audit.monitor_millis);
-            working.push(Monitor::new(journal.clone()).start(every, stopped.clone()));
+            working.push(Monitor::new(journal.clone(), pool.clone()).start(every, stopped.clone()));
         }
         if config.audit.seal_millis > 0 {
             let every = Duration::from_millis(config.audit.seal_millis);
@@ -256,7 +256,8 @@ impl App {
         let room = (config.limits.streams, config.limits.streams_per_caller);
         let streams = Streams::new(journal.clone(), pool.clone(), projections.freshness(), room);
         working.push(streams.start());
-        let webhooks = Deliverer::new(journal.clone(), Arc::clone(&keys), outside::webhooks(&config))?;
+        let webhooks =
+            Deliverer::new(journal.clone(), pool.clone(), Arc::clone(&keys), outside::webhooks(&config))?;
         if config.webhooks.deliver {
             working.push(webhooks.start(stopped));
         }

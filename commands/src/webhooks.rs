@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bursar_domain::Position;
 use bursar_domain::kernel::WebhookId;
 use bursar_domain::webhooks::{DisableReason, MOST, Settings, Webhook, WebhookCommand, WebhookError};
+use sqlx::PgPool;
 use zeroize::Zeroizing;
 
 pub use address::{Address, NotAnAddress};
@@ -87,11 +88,12 @@ pub async fn disable(journal: &Journal, context: Context, id: WebhookId) -> Resu
 /// `NOT_FOUND` when it never was to be told of it; `INVALID_STATE`.
 pub async fn redeliver(
     journal: &Journal,
+    pool: &PgPool,
     context: Context,
     id: WebhookId,
     position: Position,
 ) -> Result<Committed, CommandError> {
-    let known = store::list(journal.pool(), id, position.saturating_sub(1), 1, None).await?;
+    let known = store::list(pool, id, position.saturating_sub(1), 1, None).await?;
     if !known.iter().any(|delivery| delivery.position == position) && !journal.knows(&context).await? {
         return Err(CommandError::refused(NotFound("delivery")));
     }
@@ -104,6 +106,7 @@ pub async fn redeliver(
 /// `NOT_FOUND` when there is no such address.
 pub async fn deliveries(
     journal: &Journal,
+    pool: &PgPool,
     id: WebhookId,
     after: Position,
     limit: u32,
@@ -113,7 +116,7 @@ pub async fn deliveries(
     if webhook.endpoint().is_none() {
         return Err(CommandError::refused(WebhookError::Unknown));
     }
-    Ok(store::list(journal.pool(), id, after, limit.into(), status).await?)
+    Ok(store::list(pool, id, after, limit.into(), status).await?)
 }
 
 /// All addresses that there are, told or not.

@@ -36,8 +36,10 @@ async fn a_bank_at_work_breaks_no_rule_and_is_looked_at_once() {
     let bank = Bank::open().await;
     let (second, _) = bank.second().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
-    let (mut here, mut there) =
-        (Monitor::new(bank.app.journal.clone()), Monitor::new(second.journal.clone()));
+    let (mut here, mut there) = (
+        Monitor::new(bank.app.journal.clone(), bank.pool.clone()),
+        Monitor::new(second.journal.clone(), second.pool.clone()),
+    );
     for round in 0..6 {
         ada.client.pay(&ada.current, &bola.current, 1_000, &format!("a{round}")).await.is(201);
         bola.client.pay(&bola.current, &ada.current, 10, &format!("b{round}")).await.is(201);
@@ -54,7 +56,7 @@ async fn a_bank_at_work_breaks_no_rule_and_is_looked_at_once() {
 async fn whatever_breaks_a_rule_is_found() {
     let bank = Bank::open().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
-    let mut monitor = Monitor::new(bank.app.journal.clone());
+    let mut monitor = Monitor::new(bank.app.journal.clone(), bank.pool.clone());
     ada.client.pay(&ada.current, &bola.current, 1_000, "fair").await.is(201);
     assert_eq!(broken(&bank, &mut monitor).await, []);
     let has = ada.client.balance(&ada.current).await;
@@ -112,7 +114,7 @@ async fn a_bank_that_is_wrong_writes_nothing_until_somebody_answers_for_it() {
     let (ada, bola) = (bank.ada().await, bank.bola().await);
     let ready = async |client: &crate::support::Client| client.get("/readyz").await;
     assert_eq!(ready(&bank.client()).await.is(200).body["ledger"], true);
-    let mut monitor = Monitor::new(bank.app.journal.clone());
+    let mut monitor = Monitor::new(bank.app.journal.clone(), bank.pool.clone());
     let has = ada.client.balance(&ada.current).await;
     forge(&bank, &ada, "txn_0192f0c1a00070008000000000000a01", has + 1).await;
     monitor.look().await.unwrap();

@@ -117,7 +117,7 @@ async fn list_webhook_deliveries(
     let (after, limit) =
         (list.after.map_or(0, |After(after)| after), list.limit.map_or(100, |Whole(limit)| limit));
     let status = list.status.map(|OneOf(status)| status);
-    let found = webhooks::deliveries(&app.journal, id, after, limit, status).await?;
+    let found = webhooks::deliveries(&app.journal, &app.pool, id, after, limit, status).await?;
     let whole = u32::try_from(found.len()).is_ok_and(|found| found >= limit);
     let next_after = found.last().filter(|_| whole).map(|last| last.position);
     let deliveries = found.into_iter().map(|delivery| WebhookDelivery::of(id, delivery)).collect();
@@ -137,7 +137,7 @@ async fn replay_webhook_delivery(
     write: Write<WebhookAdmin, Nothing>,
 ) -> Result<Answer<WebhookDone>, Problem> {
     let (id, LogPosition(position)) = (id.get()?, position.get()?);
-    let committed = webhooks::redeliver(&app.journal, write.context, id, position).await?;
+    let committed = webhooks::redeliver(&app.journal, &app.pool, write.context, id, position).await?;
     Ok(WebhookDone::of(&committed, id, "The event is delivered once more"))
 }
 

@@ -53,6 +53,8 @@ pub struct Breach {
 /// Watches the ledger for one server.
 pub struct Monitor {
     journal: Journal,
+    /// To the journal's schema.
+    pool: PgPool,
     /// Not the pool's: a transaction that is dropped while it begins would stay open there. Gone after an error.
     own: Option<PgConnection>,
     /// Reads without keys: what is personal is of no interest.
@@ -73,12 +75,12 @@ struct Finding {
 }
 
 impl Monitor {
-    /// A monitor of this journal.
+    /// A monitor of this journal, kept in the schema of `pool`'s connections.
     #[must_use]
-    pub fn new(journal: Journal) -> Self {
+    pub fn new(journal: Journal, pool: PgPool) -> Self {
         let balances = LruCache::new(REMEMBERED);
         let sweep_at = Timestamp::MIN;
-        Self { journal, own: None, codec: Codec::default(), balances, reached: 0, seen: 0, sweep_at }
+        Self { journal, pool, own: None, codec: Codec::default(), balances, reached: 0, seen: 0, sweep_at }
     }
 
     /// Looks at what is new, `every` so often, until `stop` says so.
@@ -108,14 +110,14 @@ impl Monitor {
         if head > self.seen || self.journal.sources().clock.now() >= self.sweep_at {
             while self.page().await? {}
         }
-        heed(&self.journal).await
+        heed(&self.journal, &self.pool).await
     }
 
     /// Looks at one page of the log. Answers whether there is more.
     async fn page(&mut self) -> Result<bool, StoreError> {
         let mut own = match self.own.take() {
             Some(own) => own,
-            None => self.journal.pool().acquire().await?.detach(),
+            None => self.pool.acquire().await?.detach(),
         };
         let more = self.page_on(&mut own).await?;
         self.own = Some(own);
@@ -180,7 +182,7 @@ impl Monitor {
             // Others have been here since: what we remember is old.
             self.balances.clear();
         }
-        let events = read::range(connection, &self.codec, after, through).await?;
+        let events = read::range(&mut *connection, &self.codec, after, through).await?;
         let (mut found, mut expected) = (Vec::new(), after);
         for recorded in &events {
             expected += 1;
@@ -266,8 +268,8 @@ async fn unbalanced(connection: &mut PgConnection, head: Position) -> Result<Vec
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn heed(journal: &Journal) -> Result<(), StoreError> {
-    let open = breaches(journal.pool()).await?.len();
+pub async fn heed(journal: &Journal, pool: &PgPool) -> Result<(), StoreError> {
+    let open = breaches(pool).await?.len();
     metrics::gauge!("bursar_invariant_breaches").set(u32::try_from(open).map_or(f64::INFINITY, f64::from));
     journal.halt(open > 0);
     Ok(())

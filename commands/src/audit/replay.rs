@@ -233,7 +233,9 @@ async fn unreadable_event(
     reason: &str,
 ) -> Result<Difference, StoreError> {
     for position in after + 1..=through {
-        if let Err(StoreError::Unreadable(_)) = read::range(snapshot, codec, position - 1, position).await {
+        if let Err(StoreError::Unreadable(_)) =
+            read::range(&mut *snapshot, codec, position - 1, position).await
+        {
             return Ok(difference(position, "the log", "a readable event", reason));
         }
     }

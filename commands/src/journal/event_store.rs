@@ -32,7 +32,7 @@ where
 
     async fn load_events(&self, id: &str) -> Result<Vec<EventEnvelope<A>>, CqrsError<A>> {
         let type_name = <A as Aggregate>::TYPE;
-        let mut connection = self.0.pool.acquire().await.map_err(|error| store_error(error.into()))?;
+        let mut connection = self.0.backing.acquire().await.map_err(store_error)?;
         let recorded = read::streams(&mut connection, &self.0.codec, &[type_name], &[id]).await;
         let recorded = recorded.map_err(store_error)?;
         Ok(recorded.iter().filter_map(envelope).collect())

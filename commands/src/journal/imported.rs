@@ -62,7 +62,7 @@ pub async fn balances(
     accounts: &[AccountNumber],
 ) -> Result<HashMap<AccountNumber, i64>, StoreError> {
     let numbers: Vec<&str> = accounts.iter().map(AccountNumber::as_str).collect();
-    let found = read::ledger_accounts(pool, &numbers).await?;
+    let found = read::ledger_accounts(&mut pool.acquire().await?, &numbers).await?;
     Ok(found.into_iter().map(|(number, account)| (number, account.balance)).collect())
 }
 

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use sqlx::PgExecutor;
 
 use super::StoreError;
+use super::read::EventRow;
 
 /// The line, taken apart.
 #[derive(Serialize, Deserialize)]
@@ -63,7 +64,8 @@ pub(crate) async fn lines(
     after: Position,
     limit: i64,
 ) -> Result<Vec<NumberedLine>, StoreError> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        EventRow,
         r#"SELECT position, recorded_at AS "recorded_at: jiff_sqlx::Timestamp", sequence, aggregate_type,
                   aggregate_id, event_type, event_version,
                   payload::text AS "payload!", metadata::text AS "metadata!"
@@ -73,22 +75,22 @@ pub(crate) async fn lines(
     )
     .fetch_all(executor)
     .await?;
-    rows.into_iter()
-        .map(|row| {
-            let damaged =
-                |e: serde_json::Error| StoreError::Damaged(format!("position {}: {e}", row.position));
-            let line = Line {
-                position: row.position,
-                recorded_at: row.recorded_at.to_jiff(),
-                aggregate_type: row.aggregate_type.as_str().into(),
-                aggregate_id: row.aggregate_id.as_str().into(),
-                sequence: row.sequence,
-                event_type: row.event_type.as_str().into(),
-                event_version: row.event_version.as_str().into(),
-                payload: &RawValue::from_string(row.payload).map_err(damaged)?,
-                metadata: &RawValue::from_string(row.metadata).map_err(damaged)?,
-            };
-            Ok((row.position, serde_json::to_vec(&line).map_err(damaged)?))
-        })
-        .collect()
+    rows.iter().map(|row| Ok((row.position, write_line(row)?))).collect()
+}
+
+/// The line of a row, without a line feed.
+pub(super) fn write_line(row: &EventRow) -> Result<Vec<u8>, StoreError> {
+    let damaged = |e: serde_json::Error| StoreError::Damaged(format!("position {}: {e}", row.position));
+    let line = Line {
+        position: row.position,
+        recorded_at: row.recorded_at.to_jiff(),
+        aggregate_type: row.aggregate_type.as_str().into(),
+        aggregate_id: row.aggregate_id.as_str().into(),
+        sequence: row.sequence,
+        event_type: row.event_type.as_str().into(),
+        event_version: row.event_version.as_str().into(),
+        payload: serde_json::from_str(&row.payload).map_err(damaged)?,
+        metadata: serde_json::from_str(&row.metadata).map_err(damaged)?,
+    };
+    serde_json::to_vec(&line).map_err(damaged)
 }

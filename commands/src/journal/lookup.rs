@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff_sqlx::ToSqlx as _;
 use lru::LruCache;
 
-use super::{Context, Journal, StoreError, read};
+use super::{Backing, Context, Journal, StoreError, read};
 
 /// A customer account somebody holds. Owner and currency of an account never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,10 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn settled(&self) -> Result<Position, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.settled(self.0.sources.clock.now()).await,
+        };
         let now = self.0.sources.clock.now().to_sqlx();
         // The writer of a batch has the row locked from before it reads its clock until the end, and records nothing
         // before the head's time: a server whose clock is late cannot write into a day that is over here.
@@ -37,7 +41,7 @@ impl Journal {
             "UPDATE head SET recorded_at = greatest(recorded_at, $1) RETURNING position",
             now as _
         );
-        Ok(moved.fetch_one(&self.0.pool).await?)
+        Ok(moved.fetch_one(pool).await?)
     }
 
     /// When the first event was recorded; none in an empty log.
@@ -45,10 +49,14 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn began(&self) -> Result<Option<Timestamp>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.began().await,
+        };
         let began = sqlx::query_scalar!(
             r#"SELECT recorded_at AS "recorded_at: jiff_sqlx::Timestamp" FROM events WHERE position = 1"#
         );
-        Ok(began.fetch_optional(&self.0.pool).await?.map(jiff_sqlx::Timestamp::to_jiff))
+        Ok(began.fetch_optional(pool).await?.map(jiff_sqlx::Timestamp::to_jiff))
     }
 
     /// The aggregate and its version, folded from the log; version 0 when nothing has happened to it.
@@ -61,7 +69,7 @@ impl Journal {
     {
         let mut version = 0;
         let mut state: Option<State> = None;
-        let mut connection = self.0.pool.acquire().await?;
+        let mut connection = self.0.backing.acquire().await?;
         for recorded in read::streams(&mut connection, &self.0.codec, &[A::TYPE], &[id]).await? {
             state.get_or_insert_with(|| recorded.stream.kind.fresh()).evolve(&recorded.event);
             version = recorded.sequence;
@@ -75,7 +83,7 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn stream(&self, kind: Kind, id: &str) -> Result<Vec<Recorded>, StoreError> {
-        let mut connection = self.0.pool.acquire().await?;
+        let mut connection = self.0.backing.acquire().await?;
         read::streams(&mut connection, &self.0.codec, &[kind.as_str()], &[id]).await
     }
 
@@ -84,7 +92,7 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn range(&self, after: Position, through: Position) -> Result<Vec<Recorded>, StoreError> {
-        let mut connection = self.0.pool.acquire().await?;
+        let mut connection = self.0.backing.acquire().await?;
         read::range(&mut connection, &self.0.codec, after, through).await
     }
 
@@ -93,7 +101,7 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn at(&self, positions: &[Position]) -> Result<Vec<Recorded>, StoreError> {
-        let mut connection = self.0.pool.acquire().await?;
+        let mut connection = self.0.backing.acquire().await?;
         read::at(&mut connection, &self.0.codec, positions).await
     }
 
@@ -103,11 +111,15 @@ impl Journal {
     /// [`StoreError`].
     pub async fn knows(&self, context: &Context) -> Result<bool, StoreError> {
         let Some(idempotency) = context.idempotency else { return Ok(false) };
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.knows(&idempotency.key).await,
+        };
         let known = sqlx::query_scalar!(
             r#"SELECT EXISTS (SELECT FROM idempotency_keys WHERE key = $1) AS "known!""#,
             idempotency.key.as_slice()
         );
-        Ok(known.fetch_one(&self.0.pool).await?)
+        Ok(known.fetch_one(pool).await?)
     }
 
     /// The aggregate id of whoever claimed the value, if anybody did.
@@ -115,12 +127,16 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn holder(&self, namespace: &str, hash: &[u8; 32]) -> Result<Option<String>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.holder(namespace, hash).await,
+        };
         let query = sqlx::query_scalar!(
             "SELECT holder FROM claims WHERE namespace = $1 AND hash = $2",
             namespace,
             hash.as_slice()
         );
-        Ok(query.fetch_optional(&self.0.pool).await?)
+        Ok(query.fetch_optional(pool).await?)
     }
 
     /// Those of `hashes` that somebody has claimed.
@@ -128,13 +144,17 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn held(&self, namespace: &str, hashes: &[[u8; 32]]) -> Result<HashSet<[u8; 32]>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.held(namespace, hashes).await,
+        };
         let wanted: Vec<&[u8]> = hashes.iter().map(<[u8; 32]>::as_slice).collect();
         let held = sqlx::query_scalar!(
             "SELECT hash FROM claims WHERE namespace = $1 AND hash = ANY($2::bytea[])",
             namespace,
             &wanted as &[&[u8]],
         );
-        let held = held.fetch_all(&self.0.pool).await?;
+        let held = held.fetch_all(pool).await?;
         Ok(held.into_iter().filter_map(|hash| hash.try_into().ok()).collect())
     }
 
@@ -151,13 +171,18 @@ impl Journal {
         if let Some(holding) = self.holdings().get(&key) {
             return Ok(Some(holding.clone()));
         }
-        let currency = sqlx::query_scalar!(
-            "SELECT currency FROM ledger_accounts WHERE account = $1 AND owner = $2",
-            number.as_str(),
-            owner.to_string(),
-        )
-        .fetch_optional(&self.0.pool)
-        .await?;
+        let currency = match &self.0.backing {
+            Backing::Postgres(pool) => {
+                sqlx::query_scalar!(
+                    "SELECT currency FROM ledger_accounts WHERE account = $1 AND owner = $2",
+                    number.as_str(),
+                    owner.to_string(),
+                )
+                .fetch_optional(pool)
+                .await?
+            }
+            Backing::InMemory(door) => door.currency_of(owner, number).await?,
+        };
         let Some(currency) = currency else { return Ok(None) };
         let currency = currency
             .parse()
@@ -172,11 +197,15 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn accounts_of(&self, owner: UserId) -> Result<Vec<AccountNumber>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.accounts_of(owner).await,
+        };
         let numbers = sqlx::query_scalar!(
             "SELECT account FROM ledger_accounts WHERE owner = $1 ORDER BY account",
             owner.to_string()
         );
-        let numbers = numbers.fetch_all(&self.0.pool).await?;
+        let numbers = numbers.fetch_all(pool).await?;
         Ok(numbers.iter().map(|number| number.as_str().into()).collect())
     }
 
@@ -189,11 +218,15 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn staff(&self) -> Result<Vec<UserId>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.staff().await,
+        };
         let ids = sqlx::query_scalar!(
             "SELECT DISTINCT aggregate_id FROM events
               WHERE aggregate_type = 'user' AND event_type = 'user.permissions_granted' ORDER BY aggregate_id"
         );
-        let ids = ids.fetch_all(&self.0.pool).await?;
+        let ids = ids.fetch_all(pool).await?;
         ids.iter().map(|id| id.parse().map_err(|_| StoreError::Damaged(format!("user {id}")))).collect()
     }
 
@@ -202,10 +235,14 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn webhooks(&self) -> Result<Vec<WebhookId>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.webhooks().await,
+        };
         let ids = sqlx::query_scalar!(
             "SELECT aggregate_id FROM events WHERE aggregate_type = 'webhook' AND sequence = 1 ORDER BY aggregate_id"
         );
-        let ids = ids.fetch_all(&self.0.pool).await?;
+        let ids = ids.fetch_all(pool).await?;
         ids.iter().map(|id| id.parse().map_err(|_| StoreError::Damaged(format!("webhook {id}")))).collect()
     }
 
@@ -214,13 +251,17 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn mandates_over(&self, number: &AccountNumber) -> Result<Vec<String>, StoreError> {
+        let pool = match &self.0.backing {
+            Backing::Postgres(pool) => pool,
+            Backing::InMemory(door) => return door.mandates_over(number.as_str()).await,
+        };
         let ids = sqlx::query_scalar!(
             "SELECT aggregate_id FROM events
               WHERE aggregate_type = 'mandate' AND event_type = 'mandate.set_up'
                 AND payload->'set_up'->>'source' = $1 ORDER BY aggregate_id",
             number.as_str()
         );
-        Ok(ids.fetch_all(&self.0.pool).await?)
+        Ok(ids.fetch_all(pool).await?)
     }
 
     /// What the ledger knows of an account.
@@ -228,7 +269,8 @@ impl Journal {
     /// # Errors
     /// [`StoreError`].
     pub async fn ledger_account(&self, number: &AccountNumber) -> Result<Option<LedgerAccount>, StoreError> {
-        let mut found = read::ledger_accounts(&self.0.pool, &[number.as_str()]).await?;
+        let mut connection = self.0.backing.acquire().await?;
+        let mut found = read::ledger_accounts(&mut connection, &[number.as_str()]).await?;
         Ok(found.pop().map(|(_, account)| account))
     }
 }

@@ -23,20 +23,24 @@
 //! | `needs` | what a batch is certain to need |
 //! | `plan`, `claimed`, `sealing` | deciding a batch in memory: the units, unique values, personal data |
 //! | `cache` | what is remembered: committed, batch, unit |
+//! | `backing` | Postgres or memory: what the store is asked, whichever it is |
 //! | `store`, `columns`, `append.sql` | the writing SQL |
 //! | `read`, `lookup` | the reading SQL, and what use cases ask before they submit |
 //! | `counters` | what all servers count together beside the log: rate limits, guesses |
 //! | `imported` | what was taken over from another bank, and an import that is not finished |
+//! | `in_memory` | tables without a database, for simulations |
 //! | `event_store` | the same journal as a cqrs-es `EventStore` |
 //!
 //! A journal is a value, and a Postgres schema: connections carry its name in `search_path`.
 
+mod backing;
 mod cache;
 mod claimed;
 mod columns;
 pub mod counters;
 mod event_store;
 pub mod imported;
+pub(crate) mod in_memory;
 pub(crate) mod lines;
 mod lookup;
 mod needs;
@@ -59,7 +63,6 @@ use bursar_domain::kernel::{Sources, UserId};
 use bursar_domain::{AccountNumber, Position, Recorded};
 use lru::LruCache;
 use sqlx::PgPool;
-use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use event_store::Loaded;
@@ -67,6 +70,8 @@ pub use lookup::Holding;
 pub use settings::{recall, remember, remember_first};
 pub use shown::{Shown, shown};
 pub use unit::{Committed, Context, Idempotency, NoSuchEvent, SubmitError, Unit};
+
+pub(crate) use backing::{Backing, Reader};
 
 use crate::vault::{PersonalBytes, Vault};
 use plan::Memory;
@@ -172,7 +177,7 @@ impl Observers {
 pub struct Journal(Arc<Inner>);
 
 struct Inner {
-    pool: PgPool,
+    backing: Backing,
     sources: Sources,
     codec: Arc<Codec>,
     vault: Arc<Vault>,
@@ -185,6 +190,7 @@ struct Inner {
     holdings: Mutex<LruCache<(UserId, AccountNumber), Holding>>,
     writer: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
     listener: tokio::task::JoinHandle<()>,
+    kill_writer: tokio::task::AbortHandle,
 }
 
 impl std::fmt::Debug for Journal {
@@ -205,15 +211,20 @@ impl Journal {
         vault: Arc<Vault>,
         options: JournalOptions,
     ) -> Result<Self, StoreError> {
+        Self::open_in(Backing::Postgres(pool), sources, vault, options).await
+    }
+
+    /// Opens the journal that is kept there.
+    pub(crate) async fn open_in(
+        backing: Backing,
+        sources: Sources,
+        vault: Arc<Vault>,
+        options: JournalOptions,
+    ) -> Result<Self, StoreError> {
         let codec = vault.codec();
-        let connect = (*pool.connect_options()).clone().options([
-            // A frozen writer must not hold the head for ever.
-            ("idle_in_transaction_session_timeout", "10s"),
-            // Every statement of the sequencer goes by index; plans made while a table was new must not scan it.
-            ("enable_seqscan", "off"),
-        ]);
-        let mut connection = sqlx::ConnectOptions::connect(&connect).await?;
-        let head = store::read_head(&mut connection).await?;
+        let connect = backing.connector();
+        let mut connection = connect.connect().await?;
+        let head = connection.read_head().await?;
         let (sender, queue) = mpsc::channel(options.queue);
         let (head_sender, head_receiver) = watch::channel(head.position);
         let (observers, wake) = (Observers::default(), Arc::new(Notify::new()));
@@ -233,9 +244,10 @@ impl Journal {
             key_day: None,
             last_batch: Duration::ZERO,
         };
-        let listener = tokio::spawn(listen(pool.clone(), head_receiver.clone(), wake));
+        let writer = tokio::spawn(sequencer.run());
+        let listener = tokio::spawn(backing.clone().listen(head_receiver.clone(), wake));
         Ok(Self(Arc::new(Inner {
-            pool,
+            backing,
             sources,
             codec,
             vault,
@@ -244,7 +256,8 @@ impl Journal {
             halted: AtomicBool::new(false),
             observers,
             holdings: Mutex::new(LruCache::new(remembered)),
-            writer: tokio::sync::Mutex::new(Some(tokio::spawn(sequencer.run()))),
+            kill_writer: writer.abort_handle(),
+            writer: tokio::sync::Mutex::new(Some(writer)),
             listener,
         })))
     }
@@ -282,7 +295,7 @@ impl Journal {
             Answer::Appended { events, position } => Ok(Committed { events, position, replayed: false }),
             Answer::Replay { first, last } => {
                 let events = async {
-                    let mut connection = self.0.pool.acquire().await?;
+                    let mut connection = self.0.backing.acquire().await?;
                     read::range(&mut connection, &self.0.codec, first - 1, last).await
                 };
                 let events = events.await.map_err(|error: StoreError| {
@@ -328,15 +341,15 @@ impl Journal {
         self.0.observers.0.write().unwrap_or_else(PoisonError::into_inner).push(observer);
     }
 
-    /// Connections to the journal's schema, for the schedule.
-    pub(crate) fn pool(&self) -> &PgPool {
-        &self.0.pool
+    /// What it is kept in, for the schedule.
+    pub(crate) fn backing(&self) -> &Backing {
+        &self.0.backing
     }
 
     /// Encrypts a person's files, so that they are erased with the person.
     #[must_use]
     pub fn vault(&self) -> PersonalBytes<'_> {
-        PersonalBytes { vault: &self.0.vault, pool: &self.0.pool }
+        PersonalBytes { vault: &self.0.vault, backing: &self.0.backing }
     }
 
     /// What reads the log, with the keys at hand.
@@ -363,37 +376,18 @@ impl Journal {
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.listener.abort();
+impl Journal {
+    /// Stops where it is, without a word to anybody: what a process does that is killed.
+    #[allow(dead_code, reason = "the simulation that kills it comes next")]
+    pub(crate) fn kill(&self) {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.listener.abort();
+        self.0.kill_writer.abort();
     }
 }
 
-/// Wakes the sequencer when another process has written.
-async fn listen(pool: PgPool, head: watch::Receiver<Position>, wake: Arc<Notify>) {
-    // A listener keeps its connection for ever: it must not take one of the readers'.
-    let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
-    let own = own.connect_lazy_with((*pool.connect_options()).clone());
-    loop {
-        let listening = async {
-            let schema =
-                sqlx::query_scalar!(r#"SELECT current_schema()::text AS "schema!""#).fetch_one(&pool).await?;
-            let mut listener = PgListener::connect_with(&own).await?;
-            listener.listen(&format!("{schema}.head")).await?;
-            loop {
-                let notification = listener.recv().await?;
-                let ours =
-                    notification.payload().parse().is_ok_and(|position: Position| position <= *head.borrow());
-                if !ours {
-                    wake.notify_one();
-                }
-            }
-        };
-        let ended: Result<(), sqlx::Error> = listening.await;
-        if let Err(error) = ended {
-            // The sequencer looks by itself once a second in the meantime.
-            tracing::debug!(%error, "not listening to other processes; trying again");
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.listener.abort();
     }
 }

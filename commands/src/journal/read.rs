@@ -1,24 +1,25 @@
 //! Reading the log and the ledger's table.
 
+use std::borrow::Borrow;
+
 use bursar_domain::codec::{Codec, Stored};
 use bursar_domain::ledger::{LedgerAccount, Ties};
 use bursar_domain::{AccountNumber, Position, Recorded};
-use sqlx::{PgConnection, PgExecutor};
 
-use super::StoreError;
+use super::{Reader, StoreError};
 use crate::vault;
 
 /// One row of `events`.
-struct EventRow {
-    position: i64,
-    recorded_at: jiff_sqlx::Timestamp,
-    sequence: i64,
-    aggregate_type: String,
-    aggregate_id: String,
-    event_type: String,
-    event_version: String,
-    payload: String,
-    metadata: String,
+pub(super) struct EventRow {
+    pub(super) position: i64,
+    pub(super) recorded_at: jiff_sqlx::Timestamp,
+    pub(super) sequence: i64,
+    pub(super) aggregate_type: String,
+    pub(super) aggregate_id: String,
+    pub(super) event_type: String,
+    pub(super) event_version: String,
+    pub(super) payload: String,
+    pub(super) metadata: String,
 }
 
 impl EventRow {
@@ -39,28 +40,28 @@ impl EventRow {
 
 /// Reads rows, once the keys that they need are at hand.
 async fn decode(
-    connection: &mut PgConnection,
+    reader: Reader<'_>,
     codec: &Codec,
-    rows: &[EventRow],
+    rows: &[impl Borrow<EventRow> + Sync],
 ) -> Result<Vec<Recorded>, StoreError> {
-    let lacking = codec.lacking(rows.iter().map(|row| row.payload.as_str()));
+    let lacking = codec.lacking(rows.iter().map(|row| row.borrow().payload.as_str()));
     if !lacking.is_empty() {
-        vault::fetch(connection, &lacking, |subject, stored| codec.learn(subject, stored)).await?;
+        vault::fetch(reader, &lacking, |subject, stored| codec.learn(subject, stored)).await?;
     }
-    rows.iter().map(|row| row.read(codec)).collect()
+    rows.iter().map(|row| row.borrow().read(codec)).collect()
 }
 
 /// Those events of a page that can be read. What the others changed is not known, so nothing may be remembered; what
 /// they say concerns only whoever asks for their streams.
 pub(super) async fn readable(
-    connection: &mut PgConnection,
+    mut reader: Reader<'_>,
     codec: &Codec,
     after: Position,
     through: Position,
 ) -> Result<Vec<Recorded>, StoreError> {
     let mut events = Vec::new();
     for position in after..through {
-        match range(&mut *connection, codec, position, position + 1).await {
+        match range(reader.again(), codec, position, position + 1).await {
             Err(StoreError::Unreadable(_)) => {}
             page => events.extend(page?),
         }
@@ -69,12 +70,20 @@ pub(super) async fn readable(
 }
 
 /// The events of the streams (kinds[i], ids[i]), each stream in order.
-pub(crate) async fn streams(
-    connection: &mut PgConnection,
+pub(crate) async fn streams<'a>(
+    reader: impl Into<Reader<'a>>,
     codec: &Codec,
     kinds: &[&str],
     ids: &[&str],
 ) -> Result<Vec<Recorded>, StoreError> {
+    let mut reader = reader.into();
+    let connection = match reader.again() {
+        Reader::Postgres(connection) => connection,
+        Reader::InMemory(session) => {
+            let rows = session.streams(kinds, ids).await?;
+            return decode(reader, codec, &rows).await;
+        }
+    };
     let rows = sqlx::query_as!(
         EventRow,
         r#"SELECT e.position, e.recorded_at AS "recorded_at: _", e.sequence, e.aggregate_type,
@@ -88,16 +97,24 @@ pub(crate) async fn streams(
     )
     .fetch_all(&mut *connection)
     .await?;
-    decode(connection, codec, &rows).await
+    decode(reader, codec, &rows).await
 }
 
 /// The events at positions `after < position <= through`, in order.
-pub(crate) async fn range(
-    connection: &mut PgConnection,
+pub(crate) async fn range<'a>(
+    reader: impl Into<Reader<'a>>,
     codec: &Codec,
     after: Position,
     through: Position,
 ) -> Result<Vec<Recorded>, StoreError> {
+    let mut reader = reader.into();
+    let connection = match reader.again() {
+        Reader::Postgres(connection) => connection,
+        Reader::InMemory(session) => {
+            let rows = session.range(after, through).await?;
+            return decode(reader, codec, &rows).await;
+        }
+    };
     let rows = sqlx::query_as!(
         EventRow,
         r#"SELECT position, recorded_at AS "recorded_at: _", sequence, aggregate_type, aggregate_id,
@@ -108,15 +125,23 @@ pub(crate) async fn range(
     )
     .fetch_all(&mut *connection)
     .await?;
-    decode(connection, codec, &rows).await
+    decode(reader, codec, &rows).await
 }
 
 /// The events at `positions`, in order.
-pub(crate) async fn at(
-    connection: &mut PgConnection,
+pub(crate) async fn at<'a>(
+    reader: impl Into<Reader<'a>>,
     codec: &Codec,
     positions: &[Position],
 ) -> Result<Vec<Recorded>, StoreError> {
+    let mut reader = reader.into();
+    let connection = match reader.again() {
+        Reader::Postgres(connection) => connection,
+        Reader::InMemory(session) => {
+            let rows = session.at(positions).await?;
+            return decode(reader, codec, &rows).await;
+        }
+    };
     let rows = sqlx::query_as!(
         EventRow,
         r#"SELECT position, recorded_at AS "recorded_at: _", sequence, aggregate_type, aggregate_id,
@@ -126,14 +151,18 @@ pub(crate) async fn at(
     )
     .fetch_all(&mut *connection)
     .await?;
-    decode(connection, codec, &rows).await
+    decode(reader, codec, &rows).await
 }
 
 /// The ledger's view of the accounts named; those it does not know are left out.
-pub(crate) async fn ledger_accounts(
-    executor: impl PgExecutor<'_>,
+pub(crate) async fn ledger_accounts<'a>(
+    reader: impl Into<Reader<'a>>,
     numbers: &[&str],
 ) -> Result<Vec<(AccountNumber, LedgerAccount)>, StoreError> {
+    let connection = match reader.into() {
+        Reader::Postgres(connection) => connection,
+        Reader::InMemory(session) => return session.ledger_accounts(numbers).await,
+    };
     let rows = sqlx::query!(
         r#"SELECT account, owner, currency, status, balance, holds, overdraft_limit, minimum_balance,
                   maximum_balance, daily_limit, monthly_limit, spent_on AS "spent_on: jiff_sqlx::Date",
@@ -143,7 +172,7 @@ pub(crate) async fn ledger_accounts(
              FROM ledger_accounts WHERE account = ANY($1)"#,
         numbers as &[&str],
     )
-    .fetch_all(executor)
+    .fetch_all(connection)
     .await?;
     rows.into_iter()
         .map(|row| {

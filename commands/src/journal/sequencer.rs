@@ -11,19 +11,19 @@
 //! Callers that hang up change nothing: the unit is ours from the moment it is queued.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::{Sources, micros, utc_date};
 use bursar_domain::{Position, Recorded};
 use jiff::ToSpan;
 use jiff::civil::Date;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::Instant;
 
+use super::backing::{Connection, Connector};
 use super::plan::{Memory, Outcome, Plan};
-use super::store::{self, Head};
+use super::store::Head;
 use super::unit::{SubmitError, Unit};
 use super::{JournalOptions, Observers, StoreError, read};
 
@@ -45,7 +45,7 @@ pub(super) struct Sequencer {
     pub(super) queue: mpsc::Receiver<Queued>,
     /// Another process has written, or may have.
     pub(super) wake: Arc<Notify>,
-    pub(super) connect: PgConnectOptions,
+    pub(super) connect: Connector,
     pub(super) codec: Arc<Codec>,
     pub(super) sources: Sources,
     pub(super) options: JournalOptions,
@@ -53,7 +53,7 @@ pub(super) struct Sequencer {
     pub(super) head_sender: watch::Sender<Position>,
     pub(super) memory: Memory,
     pub(super) head: Head,
-    pub(super) connection: Option<PgConnection>,
+    pub(super) connection: Option<Connection>,
     /// The UTC day whose key partition is known to exist.
     pub(super) key_day: Option<Date>,
     /// How long the last batch took to write.
@@ -166,7 +166,7 @@ impl Sequencer {
             Some(connection) => connection,
             None => match self.connect.connect().await {
                 Ok(connection) => connection,
-                Err(error) => return Attempt::Failed(error.into()),
+                Err(error) => return Attempt::Failed(error),
             },
         };
         let attempt = self.attempt_on(&mut connection, batch).await;
@@ -176,13 +176,13 @@ impl Sequencer {
         attempt
     }
 
-    async fn attempt_on(&mut self, connection: &mut PgConnection, batch: &[Queued]) -> Attempt {
+    async fn attempt_on(&mut self, connection: &mut Connection, batch: &[Queued]) -> Attempt {
         let plan = async {
-            let head = store::lock_head(connection).await?;
+            let head = connection.lock_head().await?;
             let key_day = self.key_day;
             let plan = self.prepare(connection, head, batch).await?;
             if plan.events.is_empty() {
-                store::release(connection).await?;
+                connection.release().await?;
                 // A partition that was made for keys which turned out to be known went with the transaction.
                 self.key_day = key_day;
             }
@@ -190,9 +190,9 @@ impl Sequencer {
         };
         match plan.await {
             Ok(plan) if plan.events.is_empty() => Attempt::Written(plan),
-            Ok(plan) => match store::commit(connection).await {
+            Ok(plan) => match connection.commit().await {
                 Ok(()) => Attempt::Written(plan),
-                Err(error) => Attempt::Unknown(plan, error.into()),
+                Err(error) => Attempt::Unknown(plan, error),
             },
             Err(error) => Attempt::Failed(error),
         }
@@ -201,7 +201,7 @@ impl Sequencer {
     /// Everything between the lock and the commit.
     async fn prepare(
         &mut self,
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         head: Head,
         batch: &[Queued],
     ) -> Result<Plan, StoreError> {
@@ -215,23 +215,23 @@ impl Sequencer {
         self.memory.claims.clear();
         self.memory.keyless.clear();
         let misses = self.memory.needs(units());
-        store::fill(connection, &self.codec, misses, &mut self.memory).await?;
+        connection.fill(&self.codec, misses, &mut self.memory).await?;
         let mut asked: Vec<_> = units().filter_map(|unit| Some(unit.context.idempotency?.key)).collect();
         loop {
             let plan = match self.memory.plan(units(), &self.codec, head.position, at) {
                 Ok(plan) => plan,
                 Err(misses) => {
-                    store::fill(connection, &self.codec, *misses, &mut self.memory).await?;
+                    connection.fill(&self.codec, *misses, &mut self.memory).await?;
                     continue;
                 }
             };
             // New keys are the rule: the append looks for known ones as it goes, and then writes nothing.
             let known = if plan.events.is_empty() {
-                store::known_keys(connection, &asked).await?
+                connection.known_keys(&asked).await?
             } else {
                 let today = utc_date(at);
                 self.turn_keys(connection, today).await?;
-                store::append(connection, &plan, &self.memory, today, &asked).await?
+                connection.append(&plan, &self.memory, today, &asked).await?
             };
             if known.is_empty() {
                 return Ok(plan);
@@ -242,17 +242,17 @@ impl Sequencer {
     }
 
     /// Makes sure that the keys of `today` have a place, and drops the old ones.
-    async fn turn_keys(&mut self, connection: &mut PgConnection, today: Date) -> Result<(), sqlx::Error> {
+    async fn turn_keys(&mut self, connection: &mut Connection, today: Date) -> Result<(), StoreError> {
         if self.key_day != Some(today) {
             let keep_from = today.saturating_sub(self.options.keep_keys_days.days());
-            store::turn_key_partitions(connection, today, keep_from).await?;
+            connection.turn_key_partitions(today, keep_from).await?;
             self.key_day = Some(today);
         }
         Ok(())
     }
 
     /// Forgets what another process has changed since, and tells the observers.
-    async fn catch_up(&mut self, connection: &mut PgConnection, head: Head) -> Result<(), StoreError> {
+    async fn catch_up(&mut self, connection: &mut Connection, head: Head) -> Result<(), StoreError> {
         while self.head.position < head.position {
             let (after, through) =
                 (self.head.position, head.position.min(self.head.position + CATCH_UP_PAGE));
@@ -260,7 +260,7 @@ impl Sequencer {
                 Err(StoreError::Unreadable(event)) => {
                     tracing::error!(%event, "another process wrote what this version cannot read");
                     self.memory.clear();
-                    read::readable(connection, &self.codec, after, through).await?
+                    read::readable(connection.into(), &self.codec, after, through).await?
                 }
                 read => read?,
             };
@@ -280,7 +280,7 @@ impl Sequencer {
                 Some(connection) => connection,
                 None => self.connect.connect().await?,
             };
-            let head = store::read_head(&mut connection).await?;
+            let head = connection.read_head().await?;
             if head.position > self.head.position {
                 self.catch_up(&mut connection, head).await?;
             }
@@ -300,7 +300,7 @@ impl Sequencer {
         loop {
             let asked = async {
                 let mut connection = self.connect.connect().await?;
-                let recorded = store::is_recorded(&mut connection, first, payload).await?;
+                let recorded = connection.is_recorded(first, payload).await?;
                 Ok::<_, StoreError>((connection, recorded))
             };
             match asked.await {

@@ -15,10 +15,10 @@ use jiff::civil::Date;
 use jiff_sqlx::ToSqlx;
 use sqlx::{Executor as _, PgConnection, Row as _};
 
-use super::StoreError;
+use super::claimed::ClaimedValue;
 use super::columns::{AccountColumns, ClaimColumns, DueColumns, EventColumns, KeyColumns, metadata};
 use super::plan::{KeyRecord, Memory, Misses, Plan, Stream};
-use super::read;
+use super::{Reader, StoreError, read};
 
 /// The last event of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,10 +29,10 @@ pub(super) struct Head {
 
 /// A row of `idempotency_keys`.
 pub(super) struct KnownKey {
-    key: Vec<u8>,
-    fingerprint: Vec<u8>,
-    first_position: Position,
-    last_position: Position,
+    pub(super) key: Vec<u8>,
+    pub(super) fingerprint: Vec<u8>,
+    pub(super) first_position: Position,
+    pub(super) last_position: Position,
 }
 
 impl KnownKey {
@@ -77,27 +77,29 @@ pub(super) async fn read_head(connection: &mut PgConnection) -> Result<Head, sql
 
 /// Reads what `misses` names into `memory`; what the store does not have is remembered as absent.
 pub(super) async fn fill(
-    connection: &mut PgConnection,
+    mut reader: Reader<'_>,
     codec: &Codec,
     misses: Misses,
     memory: &mut Memory,
 ) -> Result<(), StoreError> {
     if !misses.claims.is_empty() {
-        fill_claims(connection, &misses, memory).await?;
+        for (value, holder) in claims(reader.again(), &misses.claims).await? {
+            memory.claims.insert(value, holder);
+        }
     }
     if !misses.data_keys.is_empty() {
         let subjects: Vec<UserId> = misses.data_keys.into_iter().collect();
-        let keyless = memory.vault.fetch(connection, &subjects).await?;
+        let keyless = memory.vault.fetch(reader.again(), &subjects).await?;
         if !keyless.is_empty() {
-            memory.vault.is_current(connection).await?;
+            memory.vault.is_current(reader.again()).await?;
         }
         memory.keyless.extend(keyless);
     }
     if !misses.streams.is_empty() {
-        fill_streams(connection, codec, misses.streams.into_iter().collect(), memory).await?;
+        fill_streams(reader.again(), codec, misses.streams.into_iter().collect(), memory).await?;
     }
     if !misses.accounts.is_empty() {
-        fill_accounts(connection, misses.accounts.into_iter().collect(), memory).await?;
+        fill_accounts(reader, misses.accounts.into_iter().collect(), memory).await?;
     }
     Ok(())
 }
@@ -120,13 +122,17 @@ pub(super) async fn known_keys(
     .await
 }
 
-async fn fill_claims(
-    connection: &mut PgConnection,
-    misses: &Misses,
-    memory: &mut Memory,
-) -> Result<(), sqlx::Error> {
-    let namespaces: Vec<&str> = misses.claims.iter().map(|(namespace, _)| *namespace).collect();
-    let hashes: Vec<&[u8]> = misses.claims.iter().map(|(_, hash)| hash.as_slice()).collect();
+/// Those of `values` that somebody holds, and who.
+async fn claims(
+    reader: Reader<'_>,
+    values: &[ClaimedValue],
+) -> Result<Vec<(ClaimedValue, String)>, StoreError> {
+    let connection = match reader {
+        Reader::Postgres(connection) => connection,
+        Reader::InMemory(session) => return session.claims(values).await,
+    };
+    let namespaces: Vec<&str> = values.iter().map(|(namespace, _)| *namespace).collect();
+    let hashes: Vec<&[u8]> = values.iter().map(|(_, hash)| hash.as_slice()).collect();
     let rows = sqlx::query!(
         r#"SELECT c.namespace, c.hash, c.holder FROM claims c
              JOIN UNNEST($1::text[], $2::bytea[]) AS wanted (namespace, hash) USING (namespace, hash)"#,
@@ -135,24 +141,22 @@ async fn fill_claims(
     )
     .fetch_all(connection)
     .await?;
-    for row in rows {
-        let known = misses.claims.iter().find(|(ns, hash)| *ns == row.namespace && *hash == row.hash[..]);
-        if let Some(value) = known {
-            memory.claims.insert(*value, row.holder);
-        }
-    }
-    Ok(())
+    let held = rows.into_iter().filter_map(|row| {
+        let known = values.iter().find(|(ns, hash)| *ns == row.namespace && *hash == row.hash[..]);
+        known.map(|value| (*value, row.holder))
+    });
+    Ok(held.collect())
 }
 
 async fn fill_streams(
-    connection: &mut PgConnection,
+    reader: Reader<'_>,
     codec: &Codec,
     streams: Vec<StreamId>,
     memory: &mut Memory,
 ) -> Result<(), StoreError> {
     let kinds: Vec<&str> = streams.iter().map(|stream| stream.kind.as_str()).collect();
     let ids: Vec<&str> = streams.iter().map(|stream| stream.id.as_str()).collect();
-    for recorded in read::streams(connection, codec, &kinds, &ids).await? {
+    for recorded in read::streams(reader, codec, &kinds, &ids).await? {
         let known = memory.streams.committed(&recorded.stream).cloned();
         let mut stream = known.unwrap_or_else(|| Stream::absent(&recorded.stream));
         stream.state.evolve(&recorded.event);
@@ -169,12 +173,12 @@ async fn fill_streams(
 }
 
 async fn fill_accounts(
-    connection: &mut PgConnection,
+    reader: Reader<'_>,
     accounts: Vec<AccountNumber>,
     memory: &mut Memory,
 ) -> Result<(), StoreError> {
     let wanted: Vec<&str> = accounts.iter().map(AccountNumber::as_str).collect();
-    for (number, account) in read::ledger_accounts(connection, &wanted).await? {
+    for (number, account) in read::ledger_accounts(reader, &wanted).await? {
         memory.accounts.learn(number, Some(account));
     }
     for number in accounts {

@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use crate::journal::{StoreError, SubmitError};
 use crate::keys::due_key;
 use crate::{CommandError, Context, Journal, Unit};
-use store::Claimed;
+pub(crate) use store::Claimed;
 pub use store::Planned;
 
 /// How often the schedule is looked at: one index scan.
@@ -82,7 +82,7 @@ pub async fn planned(
     offset: i64,
     limit: i64,
 ) -> Result<(Vec<Planned>, i64), StoreError> {
-    store::planned(journal.pool(), task, offset, limit).await
+    store::planned(journal.backing(), task, offset, limit).await
 }
 
 /// Orders work that no event orders: chores that are done again and again. Nothing happens when it is ordered already.
@@ -95,7 +95,7 @@ pub async fn order_once(
     subject: &str,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    store::add(journal.pool(), task, subject, at).await
+    store::add(journal.backing(), task, subject, at).await
 }
 
 /// Orders the first piece of work of a task that goes from one subject to the next. Nothing happens when it has one.
@@ -103,7 +103,7 @@ pub async fn order_once(
 /// # Errors
 /// When the schedule cannot be written.
 pub async fn begin(journal: &Journal, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
-    store::begin(journal.pool(), task, subject, at).await
+    store::begin(journal.backing(), task, subject, at).await
 }
 
 /// The context of a command that a task gives: the same for every try of the same due work.
@@ -176,7 +176,7 @@ impl Processes {
         loop {
             self.do_free().await?;
             let now = self.0.journal.sources().clock.now();
-            if !store::is_anything_due(self.0.journal.pool(), &self.names(), now).await? {
+            if !store::is_anything_due(self.0.journal.backing(), &self.names(), now).await? {
                 return Ok(());
             }
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -191,7 +191,8 @@ impl Processes {
     async fn do_free(&self) -> Result<(), CommandError> {
         loop {
             let now = self.0.journal.sources().clock.now();
-            let claimed = store::claim(self.0.journal.pool(), &self.names(), now, now + LEASE, BATCH).await?;
+            let claimed =
+                store::claim(self.0.journal.backing(), &self.names(), now, now + LEASE, BATCH).await?;
             if claimed.is_empty() {
                 return Ok(());
             }
@@ -204,15 +205,15 @@ impl Processes {
     async fn work(&self, row: Claimed, now: Timestamp) -> Result<(), CommandError> {
         let Some(task) = self.0.tasks.iter().find(|task| task.name() == row.task) else { return Ok(()) };
         let work = Work { subject: row.subject, due_at: row.due_at, now, attempt: row.attempts };
-        let pool = self.0.journal.pool();
+        let backing = self.0.journal.backing();
         match task.run(&work).await {
-            Ok(Done::Finished) => store::finish(pool, &row.task, &work).await?,
-            Ok(Done::Again(at)) => store::put_off(pool, &row.task, &work, at, None).await?,
+            Ok(Done::Finished) => store::finish(backing, &row.task, &work).await?,
+            Ok(Done::Again(at)) => store::put_off(backing, &row.task, &work, at, None).await?,
             Err(error) => {
                 tracing::warn!(task = row.task, subject = work.subject, attempt = work.attempt, %error, "due work failed");
                 metrics::counter!("bursar_process_failures_total", "task" => task.name()).increment(1);
                 let reason = error.code().unwrap_or("UNAVAILABLE");
-                store::put_off(pool, &row.task, &work, now + pause(work.attempt), Some(reason)).await?;
+                store::put_off(backing, &row.task, &work, now + pause(work.attempt), Some(reason)).await?;
             }
         }
         metrics::counter!("bursar_process_runs_total", "task" => task.name()).increment(1);

@@ -2,17 +2,16 @@
 
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
-use sqlx::PgPool;
 
 use super::Work;
-use crate::journal::StoreError;
+use crate::journal::{Backing, StoreError};
 
 /// A row that is ours for a while.
-pub(super) struct Claimed {
-    pub(super) task: String,
-    pub(super) subject: String,
-    pub(super) due_at: Timestamp,
-    pub(super) attempts: u32,
+pub(crate) struct Claimed {
+    pub(crate) task: String,
+    pub(crate) subject: String,
+    pub(crate) due_at: Timestamp,
+    pub(crate) attempts: u32,
 }
 
 /// A row as whoever looks after the bank sees it.
@@ -29,11 +28,15 @@ pub struct Planned {
 
 /// One page of the rows of `task`, or of all, soonest first; and how many there are.
 pub(super) async fn planned(
-    pool: &PgPool,
+    backing: &Backing,
     task: Option<&str>,
     offset: i64,
     limit: i64,
 ) -> Result<(Vec<Planned>, i64), StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.planned(task, offset, limit).await,
+    };
     let total = sqlx::query_scalar!(
         r#"SELECT count(*) AS "count!" FROM schedule WHERE $1::text IS NULL OR task = $1"#,
         task
@@ -63,12 +66,16 @@ pub(super) async fn planned(
 
 /// Claims up to `most` rows of `tasks` that are due, oldest first, and counts the try.
 pub(super) async fn claim(
-    pool: &PgPool,
+    backing: &Backing,
     tasks: &[&str],
     now: Timestamp,
     until: Timestamp,
     most: i64,
 ) -> Result<Vec<Claimed>, StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.claim(tasks, now, until, most).await,
+    };
     let rows = sqlx::query!(
         r#"UPDATE schedule s SET leased_until = $3, attempts = attempts + 1
              FROM (SELECT task, subject FROM schedule
@@ -97,7 +104,16 @@ pub(super) async fn claim(
 }
 
 /// Adds a row, unless there is one.
-pub(super) async fn add(pool: &PgPool, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+pub(super) async fn add(
+    backing: &Backing,
+    task: &str,
+    subject: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.add(task, subject, at).await,
+    };
     sqlx::query!(
         "INSERT INTO schedule (task, subject, due_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         task,
@@ -110,7 +126,16 @@ pub(super) async fn add(pool: &PgPool, task: &str, subject: &str, at: Timestamp)
 }
 
 /// Adds the first row of a task, unless it has one, of whatever subject.
-pub(super) async fn begin(pool: &PgPool, task: &str, subject: &str, at: Timestamp) -> Result<(), StoreError> {
+pub(super) async fn begin(
+    backing: &Backing,
+    task: &str,
+    subject: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.begin(task, subject, at).await,
+    };
     sqlx::query!(
         "INSERT INTO schedule (task, subject, due_at)
          SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM schedule WHERE task = $1) ON CONFLICT DO NOTHING",
@@ -125,10 +150,14 @@ pub(super) async fn begin(pool: &PgPool, task: &str, subject: &str, at: Timestam
 
 /// Whether a row of `tasks` is due, somebody else's or nobody's.
 pub(super) async fn is_anything_due(
-    pool: &PgPool,
+    backing: &Backing,
     tasks: &[&str],
     now: Timestamp,
 ) -> Result<bool, StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.is_anything_due(tasks, now).await,
+    };
     let due = sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT FROM schedule WHERE due_at <= $1 AND task = ANY($2)) AS "due!""#,
         now.to_sqlx() as _,
@@ -138,7 +167,11 @@ pub(super) async fn is_anything_due(
 }
 
 /// Drops the row, unless an event has ordered the work anew in the meantime.
-pub(super) async fn finish(pool: &PgPool, task: &str, work: &Work) -> Result<(), StoreError> {
+pub(super) async fn finish(backing: &Backing, task: &str, work: &Work) -> Result<(), StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.finish(task, work).await,
+    };
     sqlx::query!(
         "DELETE FROM schedule WHERE task = $1 AND subject = $2 AND due_at = $3 AND attempts > 0",
         task,
@@ -152,12 +185,16 @@ pub(super) async fn finish(pool: &PgPool, task: &str, work: &Work) -> Result<(),
 
 /// Moves the row to `at`, unless an event has moved it. A try without a `reason` was no failure.
 pub(super) async fn put_off(
-    pool: &PgPool,
+    backing: &Backing,
     task: &str,
     work: &Work,
     at: Timestamp,
     reason: Option<&str>,
 ) -> Result<(), StoreError> {
+    let pool = match backing {
+        Backing::Postgres(pool) => pool,
+        Backing::InMemory(door) => return door.put_off(task, work, at, reason).await,
+    };
     sqlx::query!(
         "UPDATE schedule SET due_at = $4, leased_until = NULL, last_error = $5,
                              attempts = CASE WHEN $5::text IS NULL THEN 0 ELSE attempts END

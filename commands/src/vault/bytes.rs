@@ -3,17 +3,17 @@
 use bursar_domain::kernel::UserId;
 
 use super::{DataKey, SubjectErased, Vault, decrypt, encrypt};
-use crate::journal::StoreError;
+use crate::journal::{Backing, StoreError};
 use crate::owned::{CommandError, NotFound};
 
 /// The form of sealed bytes: this byte, a nonce of 12, the ciphertext, a tag of 16.
 const VERSION: u8 = 1;
 
 /// A [`Vault`] and the way to the keys that it does not have at hand. See [`Journal::vault`](crate::Journal::vault).
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct PersonalBytes<'a> {
     pub(crate) vault: &'a Vault,
-    pub(crate) pool: &'a sqlx::PgPool,
+    pub(crate) backing: &'a Backing,
 }
 
 impl PersonalBytes<'_> {
@@ -51,8 +51,8 @@ impl PersonalBytes<'_> {
         subject: UserId,
     ) -> Result<std::sync::Arc<aws_lc_rs::aead::LessSafeKey>, CommandError> {
         if self.vault.get(subject).is_none() {
-            let mut connection = self.pool.acquire().await.map_err(StoreError::from)?;
-            self.vault.fetch(&mut connection, &[subject]).await?;
+            let mut connection = self.backing.acquire().await?;
+            self.vault.fetch((&mut connection).into(), &[subject]).await?;
         }
         match self.vault.get(subject) {
             Some(DataKey::Good(key)) => Ok(key),

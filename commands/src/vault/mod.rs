@@ -29,10 +29,9 @@ use bursar_domain::codec::{Codec, ForeignKey, KeyRing, StoredKey, Unopened, writ
 use bursar_domain::kernel::UserId;
 use bursar_domain::{Entropy, Rejection, RejectionKind};
 use lru::LruCache;
-use sqlx::PgConnection;
 use zeroize::Zeroizing;
 
-use crate::journal::StoreError;
+use crate::journal::{Reader, StoreError};
 use crate::keys::MasterKey;
 pub use bytes::PersonalBytes;
 pub use rotation::rotate;
@@ -147,17 +146,19 @@ impl Vault {
     /// [`StoreError`]; `Damaged` when another master key wrapped one of them.
     pub(crate) async fn fetch(
         &self,
-        connection: &mut PgConnection,
+        reader: Reader<'_>,
         subjects: &[UserId],
     ) -> Result<Vec<UserId>, StoreError> {
-        fetch(connection, subjects, |subject, stored| self.learn(subject, stored)).await
+        fetch(reader, subjects, |subject, stored| self.learn(subject, stored)).await
     }
 
     /// Whether what is minted here can be read by a server that is started now. While the head is locked, that stays so.
     ///
     /// # Errors
     /// [`StoreError`]; `Damaged` when the master key was rotated since this process started.
-    pub(crate) async fn is_current(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
+    pub(crate) async fn is_current(&self, reader: Reader<'_>) -> Result<(), StoreError> {
+        // Memory has no settings: its vault is given to it, and nobody rotates its master key.
+        let Reader::Postgres(connection) = reader else { return Ok(()) };
         let setting = sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", BANK_KEY);
         match setting.fetch_optional(connection).await? {
             Some(setting) if !setting.starts_with(&self.wrapping.id) => {
@@ -182,21 +183,34 @@ impl Vault {
 
 /// Reads the keys of `subjects` and hands each to `learn`. Answers those whom the store does not know.
 pub(crate) async fn fetch(
-    connection: &mut PgConnection,
+    reader: Reader<'_>,
     subjects: &[UserId],
     learn: impl Fn(UserId, StoredKey<'_>) -> Result<(), ForeignKey>,
 ) -> Result<Vec<UserId>, StoreError> {
+    let mut unknown = subjects.to_vec();
+    let mut learn_one = |subject: UserId, wrapped: Option<&[u8]>, wrapped_by: &[u8]| {
+        learn(subject, StoredKey { wrapped, wrapped_by })
+            .map_err(|error| StoreError::Damaged(error.to_string()))?;
+        unknown.retain(|other| *other != subject);
+        Ok::<_, StoreError>(())
+    };
+    let connection = match reader {
+        Reader::Postgres(connection) => connection,
+        Reader::InMemory(session) => {
+            for (subject, key) in session.data_keys(subjects).await? {
+                learn_one(subject, key.wrapped.as_deref(), &key.wrapped_by)?;
+            }
+            return Ok(unknown);
+        }
+    };
     let ids: Vec<String> = subjects.iter().map(UserId::to_string).collect();
     let rows =
         sqlx::query!("SELECT subject, wrapped, wrapped_by FROM data_keys WHERE subject = ANY($1)", &ids)
             .fetch_all(connection)
             .await?;
-    let mut unknown = subjects.to_vec();
     for row in rows {
         let Ok(subject) = row.subject.parse::<UserId>() else { continue };
-        learn(subject, StoredKey { wrapped: row.wrapped.as_deref(), wrapped_by: &row.wrapped_by })
-            .map_err(|error| StoreError::Damaged(error.to_string()))?;
-        unknown.retain(|other| *other != subject);
+        learn_one(subject, row.wrapped.as_deref(), &row.wrapped_by)?;
     }
     Ok(unknown)
 }

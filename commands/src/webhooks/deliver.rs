@@ -21,7 +21,7 @@ use bursar_domain::webhooks::{DisableReason, Endpoint, EventFilter, Webhook, Web
 use bursar_domain::{Aggregate as _, Event, Kind, Position, Recorded};
 use futures_util::future::{join_all, try_join_all};
 use jiff::{SignedDuration, Timestamp};
-use sqlx::Connection as _;
+use sqlx::{Connection as _, PgPool};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -65,6 +65,8 @@ pub struct Deliverer(Arc<Inner>);
 
 struct Inner {
     journal: Journal,
+    /// To the journal's schema.
+    pool: PgPool,
     sender: Sender,
     keep: SignedDuration,
     /// Those to which something has happened that is not carried out yet.
@@ -101,11 +103,16 @@ impl std::fmt::Debug for Deliverer {
 }
 
 impl Deliverer {
-    /// One that hears from `journal`.
+    /// One that hears from `journal`, kept in the schema of `pool`'s connections.
     ///
     /// # Errors
     /// [`NoClient`].
-    pub fn new(journal: Journal, keys: Arc<Keys>, options: DeliveryOptions) -> Result<Self, NoClient> {
+    pub fn new(
+        journal: Journal,
+        pool: PgPool,
+        keys: Arc<Keys>,
+        options: DeliveryOptions,
+    ) -> Result<Self, NoClient> {
         let DeliveryOptions { lookup, private_addresses, keep } = options;
         let changed = Arc::new(Changed::default());
         journal.observe(Arc::clone(&changed) as Arc<dyn Observer>);
@@ -113,6 +120,7 @@ impl Deliverer {
             sender: Sender::new(keys, lookup, private_addresses)?,
             swept: Mutex::new(journal.sources().clock.now()),
             journal,
+            pool,
             keep,
             changed,
             learned: AtomicBool::new(false),
@@ -164,7 +172,7 @@ impl Deliverer {
         if ids.is_empty() {
             return Ok(());
         }
-        let (pool, now) = (self.0.journal.pool(), self.0.journal.sources().clock.now());
+        let (pool, now) = (&self.0.pool, self.0.journal.sources().clock.now());
         let head = *self.0.journal.head().borrow();
         let names: Vec<String> = ids.iter().map(WebhookId::to_string).collect();
         let due = store::due(pool, &names, head, now).await?;
@@ -195,7 +203,7 @@ impl Deliverer {
             due
         };
         if due && let Ok(before) = now.checked_sub(self.0.keep) {
-            store::forget(self.0.journal.pool(), before).await?;
+            store::forget(&self.0.pool, before).await?;
         }
         Ok(())
     }
@@ -230,7 +238,7 @@ impl Deliverer {
         let now = self.0.journal.sources().clock.now();
         let events = self.0.journal.stream(Kind::Webhook, &id.to_string()).await?;
         let mut webhook = Webhook::default();
-        let mut own = self.0.journal.pool().acquire().await?.detach();
+        let mut own = self.0.pool.acquire().await?.detach();
         let mut db = own.begin().await?;
         let done = store::lock(&mut db, id).await?;
         for recorded in events {
@@ -247,7 +255,7 @@ impl Deliverer {
 
     /// Tells one webhook everything that it wants to hear and that is due.
     async fn lane(&self, id: WebhookId, stop: &watch::Receiver<bool>) -> Result<(), CommandError> {
-        let pool = self.0.journal.pool();
+        let pool = &self.0.pool;
         while !*stop.borrow() {
             let webhook = self.webhooks().get(&id).cloned();
             let Some(endpoint) = webhook.as_ref().and_then(Webhook::enabled) else { return Ok(()) };
@@ -278,7 +286,7 @@ impl Deliverer {
         let next =
             (!attempted.is_taken() && !attempted.is_gone()).then(|| self.pause(claimed.attempts)).flatten();
         let next = next.and_then(|pause| now.checked_add(pause).ok());
-        store::record(self.0.journal.pool(), id, claimed, &attempted, now, next).await?;
+        store::record(&self.0.pool, id, claimed, &attempted, now, next).await?;
         let outcome = match next {
             _ if attempted.is_taken() => "delivered",
             Some(_) => "failed",
@@ -288,7 +296,7 @@ impl Deliverer {
         if attempted.is_gone() {
             return self.disable(id, DisableReason::Gone).await;
         }
-        if outcome == "exhausted" && store::is_failing(self.0.journal.pool(), id, position).await? {
+        if outcome == "exhausted" && store::is_failing(&self.0.pool, id, position).await? {
             return self.disable(id, DisableReason::Failing).await;
         }
         Ok(())

@@ -316,7 +316,7 @@ impl Lookup for AllAre {
 
 fn deliverer(bank: &Bank, lookup: Arc<dyn Lookup>, private_addresses: bool) -> Deliverer {
     let options = DeliveryOptions { lookup, private_addresses, keep: SignedDuration::from_hours(24) };
-    Deliverer::new(bank.app.journal.clone(), Arc::clone(&bank.app.keys), options).unwrap()
+    Deliverer::new(bank.app.journal.clone(), bank.pool.clone(), Arc::clone(&bank.app.keys), options).unwrap()
 }
 
 #[tokio::test]
