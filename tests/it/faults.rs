@@ -11,7 +11,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, PgPool};
 
 use crate::ratchet::{Row, World, rows};
-use crate::support::chance::scaled;
+use crate::support::chance::{did, scaled};
 use crate::support::client::transfer;
 use crate::support::inside::answer;
 use crate::support::invariants::{Acknowledged, none, red, violations};
@@ -42,6 +42,7 @@ async fn a_commit_that_is_not_answered_is_resolved_and_not_guessed() {
         }
     }
     assert!(faults.cuts.load(Ordering::SeqCst) >= rounds);
+    did(rounds, "commits cut off");
     none(&told.violations(&bank.pool).await);
     let paid = i64::try_from(told.count()).unwrap();
     assert_eq!(ada.client.balance(&ada.current).await, had - 10 * paid);
@@ -218,7 +219,8 @@ async fn whichever_statement_fails_a_write_is_done_once_or_not_at_all() {
             }
         }
     }
-    println!("{failed} statements failed, {refused} requests were refused");
+    did(failed, "statements failed");
+    did(refused, "requests refused for it");
     assert!(failed > 100 && refused > 10, "{failed} statements failed, {refused} requests were refused");
     world.bank.close().await;
 }

@@ -18,7 +18,7 @@ use bursar_domain::{Amount, Currency};
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
 
-use crate::support::chance::{Chance, scaled};
+use crate::support::chance::{Chance, did, scaled};
 use crate::support::invariants::{Acknowledged, none, red};
 use crate::support::payer::{Payer, transaction};
 use crate::support::process::{Server, directory};
@@ -144,6 +144,7 @@ async fn what_was_acknowledged_survives_the_death_of_the_server() {
     }
     // Fewer would mean little.
     payers.answered(500).await;
+    did(scaled(20), "kills of the server");
     let told = payers.finish().await;
     println!("{} payments", told.count());
     let database = straight(&dir).await;
@@ -201,7 +202,7 @@ fn pay(source: &str, destination: &str) -> PaymentCommand {
 }
 
 /// SIGKILL to a Postgres and all its children, as a power cut would; to the next one when it has just died.
-async fn cut_power(data_dir: &Path) {
+pub async fn cut_power(data_dir: &Path) {
     let killed = |program: &str, arguments: &[&str]| {
         std::process::Command::new(program).args(arguments).status().unwrap().success()
     };
@@ -233,6 +234,7 @@ async fn what_was_acknowledged_survives_the_death_of_postgres() {
         cut_power(&dir).await;
     }
     payers.answered(50).await;
+    did(scaled(5), "kills of Postgres");
     payers.at_work().await;
     let told = payers.finish().await;
     println!("{} payments", told.count());
@@ -283,13 +285,12 @@ async fn over_a_power_cut(name: &str, synchronous_commit: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_postgres_that_does_not_wait_for_its_disk_is_found_out() {
     none(&over_a_power_cut("durable", "on").await);
-    let mut found = Vec::new();
-    for _ in 0..5 {
-        found = over_a_power_cut("forgetful", "off").await;
-        // Its writer may have come by just before, every ten seconds.
-        if !found.is_empty() {
-            break;
-        }
+    let (mut kills, mut found) = (0, Vec::new());
+    // Its writer may have come by just before, every ten seconds.
+    while kills < scaled(1) || (found.is_empty() && kills < 5) {
+        found.extend(over_a_power_cut("forgetful", "off").await);
+        kills += 1;
     }
+    did(kills, "power cuts of a Postgres that forgets");
     red(&found, "I5: txn_");
 }

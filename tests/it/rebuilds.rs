@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::support::chance::scaled;
+use crate::support::chance::{did, scaled};
 use crate::support::client::Answer;
 use crate::support::{Bank, Client, codec, config, forge, pool, rebuild, verify};
 
@@ -232,6 +232,7 @@ async fn a_rebuild_under_load_is_killed_goes_on_and_no_request_fails() {
     load.stop.store(true, Ordering::Relaxed);
     let paid: i64 = join_all(customers).await.into_iter().map(Result::unwrap).sum();
     assert_eq!(ada.client.balance(&ada.current).await, had - paid);
+    did(usize::try_from(swapped.position).unwrap(), "events rebuilt");
     println!(
         "{} events: killed at {}, the rest in {took:.1?}, all of it in {whole:.1?}; {} requests meanwhile, slowest {} ms",
         swapped.position,

@@ -15,7 +15,7 @@ use sqlx::PgPool;
 
 use crate::recurrences::{midnight, on, today};
 use crate::reversals::path;
-use crate::support::chance::{Chance, scaled};
+use crate::support::chance::{Chance, did, scaled};
 use crate::support::process::Server;
 use crate::support::{self, Bank, Client, Scratch, build, check, config, person_at};
 
@@ -152,6 +152,7 @@ async fn each_due_day_is_executed_once_by_processes_that_are_killed() {
         let due: i64 = sqlx::query_scalar(DUE).bind(noon.to_string()).fetch_one(&pool).await.unwrap();
         assert_eq!(due, 0);
     }
+    did(ids.len() * 6, "due days");
     let expected: Vec<String> = (1..=6).map(|day| after(day).to_string()).collect();
     for id in &ids {
         assert_eq!(executed(&pool, id).await, expected, "{id}");

@@ -11,7 +11,7 @@ use bursar_commands::proof::Outside;
 use bursar_commands::proof::note::{Signer, split};
 
 use crate::proof::{busy, seal, second_opinion};
-use crate::support::chance::{Chance, scaled};
+use crate::support::chance::{Chance, did, scaled};
 use crate::support::{Bank, Scratch};
 
 /// What was done, and the positions at which it may show.
@@ -140,6 +140,7 @@ async fn whatever_a_superuser_changes_is_named_by_both_checkers() {
         }
         keep.restore(&kept).await;
     }
+    did(scaled(database::KINDS), "changes to the log");
     let dir = Scratch::new("restored");
     kept.export(dir.path()).await.unwrap();
     assert_eq!(
@@ -162,6 +163,7 @@ async fn whatever_is_changed_in_an_export_is_named_by_both_checkers() {
         println!("{done:?}");
         kept.found_out(dir.path(), &done).await;
     }
+    did(scaled(bundle::KINDS), "changes to an export");
     kept.bank.close().await;
 }
 

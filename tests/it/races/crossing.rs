@@ -8,7 +8,7 @@ use sqlx::Connection;
 use tokio::sync::Barrier;
 
 use crate::support::Bank;
-use crate::support::chance::scaled;
+use crate::support::chance::{did, scaled};
 use crate::support::invariants::{deadlocks, none, violations};
 use crate::support::payer::Payer;
 
@@ -43,6 +43,7 @@ async fn transfers_in_opposite_directions_neither_wait_for_each_other_nor_lose_a
         payer.unwrap();
     }
     println!("{transfers} transfers in {:?}", began.elapsed());
+    did(usize::try_from(transfers).unwrap(), "transfers");
     assert_eq!(bank.events_of("payment.completed").await, before + transfers);
     // As much went there as came back.
     assert_eq!(balances(&bank).await, had);

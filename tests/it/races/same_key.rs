@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::Barrier;
 
 use crate::support::Bank;
-use crate::support::chance::scaled;
+use crate::support::chance::{did, scaled};
 use crate::support::invariants::{Acknowledged, none, red};
 use crate::support::payer::{Payer, transaction};
 
@@ -65,6 +65,7 @@ async fn six_clients_with_one_key_make_one_payment_whichever_servers_they_ask() 
     let keys = scaled(KEYS);
     let told = six_at_once(LANES, keys, before, ask).await;
     assert_eq!(told.count(), LANES * keys);
+    did(told.count(), "keys");
     none(&told.violations(&bank.pool).await);
     second.close().await;
     bank.close().await;

@@ -9,7 +9,7 @@ use bursar_domain::Recorded;
 use futures_util::future::join_all;
 use sqlx::PgPool;
 
-use crate::support::chance::{Chance, scaled};
+use crate::support::chance::{Chance, did, scaled};
 use crate::support::invariants::{missed, none, red};
 use crate::support::payer::Payer;
 use crate::support::{Bank, proxy};
@@ -88,6 +88,7 @@ async fn a_follower_by_position_misses_nothing_however_slowly_one_server_commits
     let all: Vec<i64> = (before + 1..=bank.events().await).collect();
     assert_eq!(all.len(), 2 * PAYERS * scaled(PAYMENTS));
     none(&missed(&all, &follower.await.unwrap()));
+    did(all.len(), "events followed");
     let mut head = slow.journal.head();
     head.wait_for(|position| *position == all[all.len() - 1]).await.unwrap();
     let mut head = bank.app.journal.head();

@@ -1,4 +1,4 @@
-//! Chance that can be had again.
+//! Chance that can be had again, and how often it is tried.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +16,11 @@ impl Chance {
         let given = std::env::var("TEST_SEED").ok();
         let seed = given.map_or(seed, |seed| seed.parse().expect("TEST_SEED is a number"));
         println!("TEST_SEED={seed}");
+        Self(seed)
+    }
+
+    /// Of a seed that another chance drew.
+    pub const fn quietly(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -46,4 +51,9 @@ impl Chance {
 pub fn scaled(count: usize) -> usize {
     let scale = std::env::var("TEST_SCALE").ok();
     count * scale.map_or(1, |scale| scale.parse().expect("TEST_SCALE is a whole number"))
+}
+
+/// Says what was done how often, for the table of `just torture`.
+pub fn did(count: usize, what: &str) {
+    println!("DID {count} {what}");
 }

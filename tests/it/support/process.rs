@@ -108,6 +108,11 @@ impl Server {
         server
     }
 
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// SIGTERM: it may finish what it does. Answers its exit code.
     pub async fn stop(mut self) -> i32 {
         let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();

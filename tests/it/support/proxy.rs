@@ -11,10 +11,26 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// Whether the two ends reach each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Link {
+    /// They do.
+    #[default]
+    Up,
+    /// Nothing arrives, in either direction, and nobody is told.
+    Silent,
+    /// Every connection is reset, and so is whoever tries another one.
+    Down,
+}
 
 /// What happens to connections.
 #[derive(Default)]
 pub struct Faults {
+    /// The way between the two.
+    link: watch::Sender<Link>,
     /// Cuts at so many COMMITs: sent to the server, carried out, and never answered.
     unanswered_commits: AtomicI64,
     /// Cuts at so many COMMITs: never sent to the server.
@@ -38,6 +54,16 @@ pub struct Faults {
 }
 
 impl Faults {
+    /// Lets the two ends reach each other, or not, until the next call.
+    pub fn set(&self, link: Link) {
+        self.link.send_replace(link);
+    }
+
+    async fn becomes(&self, is_so: impl FnMut(&Link) -> bool) {
+        // The sender is our own.
+        let _ = self.link.subscribe().wait_for(is_so).await;
+    }
+
     pub fn leave_commits_unanswered(&self, count: i64) {
         self.unanswered_commits.store(count, Ordering::SeqCst);
     }
@@ -69,6 +95,7 @@ impl Faults {
 
     /// Nothing more happens.
     pub fn calm(&self) {
+        self.set(Link::Up);
         for armed in
             [&self.unanswered_commits, &self.swallowed_commits, &self.messages_left, &self.statements_left]
         {
@@ -109,23 +136,40 @@ pub async fn in_front_of(url: &str) -> (String, Arc<Faults>) {
 
 async fn accept(listener: TcpListener, socket: PathBuf, faults: Arc<Faults>) {
     while let Ok((client, _)) = listener.accept().await {
+        if *faults.link.borrow() == Link::Down {
+            continue;
+        }
         let Ok(server) = UnixStream::connect(&socket).await else { continue };
-        tokio::spawn(forward(client, server, Arc::clone(&faults)));
+        let faults = Arc::clone(&faults);
+        tokio::spawn(async move {
+            tokio::select! {
+                () = forward(client, server, &faults) => {}
+                () = faults.becomes(|link| *link == Link::Down) => {}
+            }
+        });
     }
 }
 
 /// Forwards both ways until one side closes or a fault strikes; dropping both ends is the cut.
-async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
+async fn forward(client: TcpStream, server: UnixStream, faults: &Arc<Faults>) {
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
-    let backward = tokio::spawn(async move {
-        // Ends with either side.
-        let _ = tokio::io::copy(&mut from_server, &mut to_client).await;
+    let answers = Arc::clone(faults);
+    // Ends with this value.
+    let mut backward = JoinSet::new();
+    backward.spawn(async move {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(read @ 1..) = from_server.read(&mut buffer).await {
+            answers.becomes(|link| *link != Link::Silent).await;
+            if to_client.write_all(&buffer[..read]).await.is_err() {
+                break;
+            }
+        }
     });
     // The first message has no type byte.
-    let Some(startup) = message(&mut from_client, false).await else { return backward.abort() };
+    let Some(startup) = message(&mut from_client, false).await else { return };
     if to_server.write_all(&startup).await.is_err() {
-        return backward.abort();
+        return;
     }
     let mut inside_a_statement = false;
     // None outside of a batch; other connections have transactions too, but lock nothing as they begin.
@@ -141,13 +185,13 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
         }
         if Faults::strikes(&faults.messages_left) {
             faults.cuts.fetch_add(1, Ordering::SeqCst);
-            return backward.abort();
+            return;
         }
         let begins = !inside_a_statement && b"QPBDEC".contains(&sent[0]);
         if begins && Faults::strikes(&faults.statements_left) {
             faults.failures.fetch_add(1, Ordering::SeqCst);
             while !ends_a_statement(&sent) {
-                let Some(next) = message(&mut from_client, true).await else { return backward.abort() };
+                let Some(next) = message(&mut from_client, true).await else { return };
                 sent = next;
             }
             sent = failure(*faults.sqlstate.lock().unwrap());
@@ -156,23 +200,23 @@ async fn forward(client: TcpStream, server: UnixStream, faults: Arc<Faults>) {
         if sent[0] == b'Q' && sent[5..].starts_with(b"COMMIT") {
             if Faults::take(&faults.unanswered_commits) {
                 faults.cuts.fetch_add(1, Ordering::SeqCst);
-                backward.abort();
+                drop(backward);
                 return commit_in_silence(to_server, sent).await;
             }
             if Faults::take(&faults.swallowed_commits) {
                 faults.cuts.fetch_add(1, Ordering::SeqCst);
-                return backward.abort();
+                return;
             }
             pause(&faults.commit_delay).await;
         }
         if ends_a_statement(&sent) {
             pause(&faults.statement_delay).await;
         }
+        faults.becomes(|link| *link != Link::Silent).await;
         if to_server.write_all(&sent).await.is_err() {
             break;
         }
     }
-    backward.abort();
 }
 
 async fn pause(micros: &AtomicU64) {
