@@ -95,8 +95,9 @@ pub struct EventView {
     event_type: String,
     /// The version of its shape.
     event_version: String,
-    /// What it says. What is personal stays sealed, whoever asks: `{"sealed": "usr_..."}` names whose key opens it.
-    #[schema(value_type = Object)]
+    /// What it says: an object, or the bare name of what says nothing more. What is personal stays sealed, whoever asks:
+    /// `{"sealed": "usr_..."}` names whose key opens it.
+    #[schema(value_type = Value)]
     payload: Value,
     /// The user who acted, or `system:` and a process.
     actor: String,

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::reversals::{path, reverse};
+use crate::support::chance::{did, scaled};
 use crate::support::client::Answer;
 use crate::support::{Bank, Client, Person};
 
@@ -217,7 +218,7 @@ async fn disputes_are_listed_for_their_owner_and_for_staff() {
 async fn of_a_dispute_and_a_reversal_at_once_one_happens() {
     let bank = Bank::open().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
-    for round in 0..8 {
+    for round in 0..scaled(8) {
         let has = ada.client.balance(&ada.current).await;
         let paid =
             ada.client.pay(&ada.current, &bola.current, 5_000, &format!("round-{round}")).await.is(201);
@@ -242,6 +243,7 @@ async fn of_a_dispute_and_a_reversal_at_once_one_happens() {
         }
         assert_eq!(ada.client.balance(&ada.current).await, has);
     }
+    did(scaled(8), "races of a dispute and a reversal");
     bank.close().await;
 }
 
@@ -249,7 +251,7 @@ async fn of_a_dispute_and_a_reversal_at_once_one_happens() {
 async fn of_a_decision_and_a_withdrawal_at_once_one_happens() {
     let bank = Bank::open().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
-    for round in 0..4 {
+    for round in 0..scaled(4) {
         let paid = ada.client.pay(&ada.current, &bola.current, 900, &format!("round-{round}")).await.is(201);
         let has = ada.client.balance(&ada.current).await;
         let begun = dispute(&ada.client, &paid, 900).await.is(201);
@@ -262,5 +264,6 @@ async fn of_a_decision_and_a_withdrawal_at_once_one_happens() {
         };
         assert_eq!(ada.client.balance(&ada.current).await, has + back);
     }
+    did(scaled(4), "races of a decision and a withdrawal");
     bank.close().await;
 }

@@ -1,5 +1,7 @@
 //! What people hand in: pictures and documents, good ones and such that mean harm.
 
+mod bombs;
+
 use std::io::Cursor;
 
 use base64::Engine as _;
@@ -18,7 +20,7 @@ const AVATAR: &str = "/v1/users/profile/avatar";
 pub const PDF: &[u8] = b"%PDF-1.7\n1 0 obj <</Type /Catalog>> endobj\ntrailer <</Root 1 0 R>>\n%%EOF\n";
 
 /// A picture that is black, but for a white left upper corner.
-fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+pub fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
     let corner = |x: u32, y: u32| x < width / 4 && y < height / 4;
     let pixels = RgbImage::from_fn(width, height, |x, y| Rgb(if corner(x, y) { [255; 3] } else { [0; 3] }));
     let mut bytes = Cursor::new(Vec::new());

@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
+use crate::support::chance::{did, scaled};
 use crate::support::client::Answer;
 use crate::support::{Bank, Client, Person};
 
@@ -197,7 +198,7 @@ async fn of_many_who_reverse_at_once_one_does() {
     let (second, address) = bank.second().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
     let has = ada.client.balance(&ada.current).await;
-    for round in 0..5 {
+    for round in 0..scaled(5) {
         let paid =
             ada.client.pay(&ada.current, &bola.current, 5_000, &format!("round-{round}")).await.is(201);
         let sides =
@@ -210,6 +211,7 @@ async fn of_many_who_reverse_at_once_one_does() {
         }
         assert_eq!(ada.client.balance(&ada.current).await, has);
     }
+    did(16 * scaled(5), "reversals at once");
     second.close().await;
     bank.close().await;
 }
@@ -219,7 +221,7 @@ async fn a_payee_who_spends_while_it_is_taken_back_does_one_or_the_other() {
     let bank = Bank::open().await;
     let (ada, bola, chidi) = (bank.ada().await, bank.bola().await, bank.chidi().await);
     let kept = bola.client.balance(&bola.current).await;
-    for round in 0..6 {
+    for round in 0..scaled(6) {
         let paid = ada.client.pay(&ada.current, &bola.current, 5_000, &format!("in-{round}")).await.is(201);
         let key = format!("out-{round}");
         let everything = bola.client.balance(&bola.current).await;
@@ -244,5 +246,6 @@ async fn a_payee_who_spends_while_it_is_taken_back_does_one_or_the_other() {
             statuses => panic!("{statuses:?} {} {}", back.text, spent.text),
         }
     }
+    did(scaled(6), "races of a reversal and a payment");
     bank.close().await;
 }

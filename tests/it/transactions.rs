@@ -1,5 +1,7 @@
 //! Reading what was made: lists over all accounts, and single transactions.
 
+mod walks;
+
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

@@ -174,7 +174,24 @@ impl From<Amount> for i64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_sum_is_exact_or_refused(one in any::<i64>(), far in any::<i64>(), near in -2_i64..=2, is_near in any::<bool>()) {
+            // As far from the edge as it may be, give or take two.
+            let most = if one < 0 { i64::MIN } else { i64::MAX };
+            let other = if is_near { (most - one).saturating_add(near) } else { far };
+            let sum = Money::new(one, Currency::NGN).checked_add(Money::new(other, Currency::NGN));
+            match i64::try_from(i128::from(one) + i128::from(other)) {
+                Ok(exact) => prop_assert_eq!(sum, Ok(Money::new(exact, Currency::NGN))),
+                Err(_) => prop_assert_eq!(sum, Err(MoneyError::Overflow)),
+            }
+            prop_assert_eq!(Amount::try_from(one).is_ok(), (1..=Amount::MAX).contains(&one));
+        }
+    }
 
     #[test]
     fn an_amount_is_positive_and_bounded() {

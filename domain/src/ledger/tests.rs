@@ -226,7 +226,43 @@ fn a_balance_never_wraps() {
     assert_eq!(code(result), "AMOUNT_OUT_OF_RANGE");
 }
 
+/// Any number, and those where arithmetic is about to go wrong.
+fn edge() -> impl Strategy<Value = i64> {
+    let near = (0_i64..3, any::<bool>()).prop_map(|(n, up)| if up { i64::MAX - n } else { i64::MIN + n });
+    prop_oneof![any::<i64>(), near, -2_i64..=2, Just(Amount::MAX), Just(-Amount::MAX)]
+}
+
 proptest! {
+    /// A payment between accounts that hold, reserve and may owe whatever a number can say.
+    #[test]
+    fn at_the_edges_a_balance_is_exact_or_untouched(
+        balances in (edge(), edge()),
+        holds in 0..=i64::MAX,
+        terms_of in (0..=i64::MAX, 0..=i64::MAX, prop::option::of(0..=i64::MAX)),
+        minor in prop_oneof![1..=Amount::MAX, Just(1), Just(Amount::MAX)],
+        limited in any::<bool>(),
+    ) {
+        let (overdraft_limit, minimum_balance, daily_limit) = terms_of;
+        let mut book = bank(&Terms { overdraft_limit, minimum_balance, daily_limit, ..terms() });
+        for (n, balance) in [balances.0, balances.1].into_iter().enumerate() {
+            let mut account = book.get(&number(n)).unwrap().clone();
+            (account.balance, account.holds) = (balance, holds);
+            book.put(&number(n), account);
+        }
+        // Saturating, and never a panic.
+        let available = book.get(&number(0)).unwrap().available();
+        let exact = i128::from(balances.0) - i128::from(holds) + i128::from(overdraft_limit) - i128::from(minimum_balance);
+        prop_assert!(i128::from(available) == exact || i64::try_from(exact).is_err());
+        let checks = if limited { Checks::Limited } else { Checks::Unlimited };
+        let mut tried = book.clone();
+        if move_money(&mut tried, &number(0), &number(1), minor, checks, 1).is_ok() {
+            let after = |n: usize| i128::from(tried.get(&number(n)).unwrap().balance);
+            prop_assert_eq!(after(0), i128::from(balances.0) - i128::from(minor));
+            prop_assert_eq!(after(1), i128::from(balances.1) + i128::from(minor));
+            prop_assert!(exact >= i128::from(minor));
+        }
+    }
+
     /// Whatever is asked, in whatever order: the ledger sums to zero and nobody is overdrawn.
     #[test]
     fn the_ledger_always_sums_to_zero(

@@ -1,7 +1,10 @@
 //! Many at once. The small races, over HTTP; those at size are in the files beside this one.
 
+mod clocks;
 mod crossing;
 mod double_spend;
+mod limits;
+mod reused_key;
 mod same_key;
 mod slow_commit;
 

@@ -11,6 +11,7 @@ mod backups;
 mod disk_full;
 mod hang_up;
 mod migrations;
+mod poison;
 mod read_models;
 mod soak;
 mod summary;

@@ -19,7 +19,7 @@ const PEOPLE: [&str; 3] = ["ada@example.com", "bola@example.com", "chidi@example
 /// Clients at work at once.
 const CLIENTS: usize = 16;
 /// Payments and reads of a usual run.
-const OPERATIONS: usize = 3_000;
+const OPERATIONS: usize = 1_000;
 
 /// Clients at work, until they have done enough or are told to stop.
 pub struct Workload {
@@ -42,8 +42,8 @@ struct Shared {
 
 impl Workload {
     /// At most so many operations by so many clients, of the people of a demo bank whose log ends at `before`.
-    pub async fn start(address: SocketAddr, before: i64, clients: usize, most: usize) -> Self {
-        let mut accounts = Vec::new();
+    pub async fn start(address: SocketAddr, before: i64, lanes: usize, most: usize) -> Self {
+        let (mut accounts, mut clients) = (Vec::new(), Vec::new());
         for (owner, email) in PEOPLE.into_iter().enumerate() {
             let person = person_at(address, email).await;
             accounts.extend([(owner, person.current), (owner, person.savings)]);
@@ -52,6 +52,7 @@ impl Workload {
                 let opened = person.client.post("/v1/accounts", &body).await.is(201);
                 accounts.push((owner, opened.text_at("accountNumber").to_owned()));
             }
+            clients.push(Some(person.client));
         }
         let shared = Arc::new(Shared {
             address: Mutex::new(address),
@@ -63,11 +64,9 @@ impl Workload {
             told: Mutex::new(Acknowledged::since(before)),
         });
         let mut chance = Chance::new();
-        let lanes = (0..clients).map(|lane| {
+        let lanes = (0..lanes).map(|lane| {
             let chance = Chance::quietly(chance.between(0, u64::MAX - 1));
-            tokio::spawn(
-                Lane { shared: Arc::clone(&shared), lane, chance, clients: [None, None, None] }.work(),
-            )
+            tokio::spawn(Lane { shared: Arc::clone(&shared), lane, chance, clients: clients.clone() }.work())
         });
         let lanes = lanes.collect();
         Self { shared, lanes }
@@ -130,7 +129,7 @@ struct Lane {
     lane: usize,
     chance: Chance,
     /// Who is logged in.
-    clients: [Option<Client>; 3],
+    clients: Vec<Option<Client>>,
 }
 
 impl Lane {
