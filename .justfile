@@ -22,7 +22,7 @@ torture *ROWS:
 
 # The bank's ordinary work for hours, under kills and lost connections; the slopes of memory and lag at the end
 soak HOURS:
-    SOAK_MINUTES=$(({{HOURS}} * 60)) cargo test --test it -- --ignored --exact torture::soak::for_hours --nocapture
+    SOAK_MINUTES=$(awk 'BEGIN { print int({{HOURS}} * 60) }') cargo test --test it -- --ignored --exact torture::soak::for_hours --nocapture
 
 # Transfers a second in process and over HTTP, beside pgbench on the same Postgres
 bench *FLAGS:

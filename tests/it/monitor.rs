@@ -4,7 +4,8 @@ use bursar_commands::audit::monitor::{Monitor, accept, breaches};
 use jiff::SignedDuration;
 use sqlx::PgPool;
 
-use crate::support::{Bank, Person, forge};
+use crate::support::proxy::in_front_of;
+use crate::support::{Bank, Person, forge, pool};
 
 async fn looked_at(pool: &PgPool) -> i64 {
     sqlx::query_scalar("SELECT position FROM monitor").fetch_one(pool).await.unwrap()
@@ -49,6 +50,30 @@ async fn a_bank_at_work_breaks_no_rule_and_is_looked_at_once() {
         assert_eq!(looked_at(&bank.pool).await, bank.events().await);
     }
     second.close().await;
+    bank.close().await;
+}
+
+/// What a look that failed has remembered is not what the next one begins with: a bank must not stop for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_that_is_cut_off_anywhere_is_no_breach() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let (through, faults) = in_front_of(bank.url()).await;
+    let mut monitor = Monitor::new(bank.app.journal.clone(), pool(&through));
+    assert_eq!(broken(&bank, &mut monitor).await, []);
+    let mut cut = 0;
+    for n in 1..=30 {
+        for payment in 0..2 {
+            let key = format!("cut-{n}-{payment}");
+            ada.client.pay(&ada.current, &bola.current, 1, &key).await.is(201);
+        }
+        faults.cut_at_message(n);
+        cut += usize::from(monitor.look().await.is_err());
+        faults.calm();
+        assert_eq!(broken(&bank, &mut monitor).await, [], "cut at message {n}");
+        assert_eq!(looked_at(&bank.pool).await, bank.events().await);
+    }
+    assert!(cut > 5, "{cut} looks were cut off");
     bank.close().await;
 }
 

@@ -59,9 +59,9 @@ pub struct Monitor {
     own: Option<PgConnection>,
     /// Reads without keys: what is personal is of no interest.
     codec: Codec,
-    /// The last balance of accounts, as of this position.
+    /// The last balance of accounts, as of this position; of none while a page is under way, and after one that failed.
     balances: LruCache<AccountNumber, i64>,
-    reached: Position,
+    reached: Option<Position>,
     /// Everything up to here was looked at, by whichever server.
     seen: Position,
     /// When all balances are to be added up again.
@@ -80,7 +80,7 @@ impl Monitor {
     pub fn new(journal: Journal, pool: PgPool) -> Self {
         let balances = LruCache::new(REMEMBERED);
         let sweep_at = Timestamp::MIN;
-        Self { journal, pool, own: None, codec: Codec::default(), balances, reached: 0, seen: 0, sweep_at }
+        Self { journal, pool, own: None, codec: Codec::default(), balances, reached: None, seen: 0, sweep_at }
     }
 
     /// Looks at what is new, `every` so often, until `stop` says so.
@@ -161,7 +161,7 @@ impl Monitor {
             .execute(&mut *page)
             .await?;
         page.commit().await?;
-        self.reached = through;
+        self.reached = Some(through);
         self.rest(through, swept_at);
         Ok(through < turn.head)
     }
@@ -178,8 +178,8 @@ impl Monitor {
         after: Position,
         through: Position,
     ) -> Result<Vec<Finding>, StoreError> {
-        if self.reached != after {
-            // Others have been here since: what we remember is old.
+        if self.reached.take() != Some(after) {
+            // Others have been here since, or we were and could not say so: what we remember is of another moment.
             self.balances.clear();
         }
         let events = read::range(&mut *connection, &self.codec, after, through).await?;

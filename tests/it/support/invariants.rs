@@ -65,7 +65,7 @@ pub const QUESTIONS: [(&str, &str); 13] = [
                 SELECT FROM events e, events c
                  WHERE e.position = p.position AND e.payload->'completed'->>'kind' = 'ACCOUNT_CLOSURE'
                    AND c.event_type = 'account.closed' AND c.aggregate_id = p.account
-                   AND c.metadata::text = e.metadata::text))",
+                   AND c.metadata::jsonb - 'owner' = e.metadata::jsonb - 'owner'))",
     ),
     (
         "I6",
@@ -85,7 +85,7 @@ pub const QUESTIONS: [(&str, &str); 13] = [
                        last_position, encode(key, 'hex'))
            FROM idempotency_keys k LEFT JOIN events e ON e.position BETWEEN first_position AND last_position
           GROUP BY key, day, first_position, last_position
-         HAVING count(e.position) <> last_position - first_position + 1 OR count(DISTINCT e.metadata::text) > 1",
+         HAVING count(e.position) <> last_position - first_position + 1 OR count(DISTINCT e.metadata::jsonb - 'owner') > 1",
     ),
     (
         "I8",
