@@ -78,7 +78,10 @@ pub const ROWS: &[Row] = &[
         ])
         .against(&["faults::a_bank_that_guesses_what_became_of_a_commit_is_found_out"]),
     row("T7", "server and database apart: silence, resets, delays", "", 50)
-        .by(&["torture::apart::a_server_and_its_database_that_were_apart_go_on_within_seconds"])
+        .by(&[
+            "torture::apart::a_server_and_its_database_that_were_apart_go_on_within_seconds",
+            "monitor::a_look_that_is_cut_off_anywhere_is_no_breach",
+        ])
         .against(CHECKER),
     row("T8", "an app hangs up at every byte of a payment", "", 64)
         .by(&["torture::hang_up::an_app_that_hangs_up_anywhere_has_paid_once_or_not_at_all"])
