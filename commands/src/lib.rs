@@ -48,6 +48,7 @@ pub mod reversals;
 pub mod savings;
 mod series;
 pub mod sessions;
+pub mod sim;
 pub mod tags;
 pub mod transactions;
 pub mod users;

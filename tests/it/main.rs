@@ -80,6 +80,7 @@ mod sandbox;
 mod savings;
 mod schedule;
 mod sessions;
+mod sim;
 mod statement_formats;
 mod statements;
 mod support;

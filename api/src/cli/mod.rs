@@ -12,6 +12,7 @@ mod products;
 mod progress;
 mod projections;
 mod serve;
+mod sim;
 mod staff;
 mod subjects;
 
@@ -99,6 +100,8 @@ enum Command {
     /// People who may do more than a customer: name them, give and take back permissions
     #[command(subcommand)]
     Staff(staff::Command),
+    /// Run a bank in memory for simulated days, with everything going wrong that can, and check it
+    Sim(sim::SimArgs),
     /// Print every setting with its default, as a commented bursar.toml
     Config,
     /// Measure this machine: transfers a second in process and over HTTP, rebuild, replay
@@ -154,6 +157,7 @@ async fn dispatch(cli: Cli) -> Outcome {
         Command::Subjects(command) => Box::pin(subjects::run(&config, command)).await,
         Command::Keys(command) => keys::run(&config, command).await,
         Command::Staff(command) => staff::run(&config, command).await,
+        Command::Sim(args) => sim::run(&config, cli.common.config.as_deref(), args).await,
         Command::Config => {
             print!("{}", crate::config::reference());
             Ok(ExitCode::SUCCESS)

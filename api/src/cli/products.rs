@@ -50,7 +50,7 @@ pub(super) async fn run(config: &Config, command: Command) -> Outcome {
 }
 
 /// Every error of the file, a line each.
-fn read(file: &Path) -> Result<Catalogue, Box<dyn Error + Send + Sync>> {
+pub(super) fn read(file: &Path) -> Result<Catalogue, Box<dyn Error + Send + Sync>> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     read_file(&text).map_err(|faults| {
         let lines =

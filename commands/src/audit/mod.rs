@@ -17,7 +17,7 @@ mod independent;
 mod interest;
 mod lines;
 pub mod monitor;
-mod replay;
+pub(crate) mod replay;
 mod verify;
 mod whole;
 

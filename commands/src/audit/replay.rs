@@ -77,7 +77,7 @@ pub(super) struct Folded {
 
 /// The bank as rebuilt so far.
 #[derive(Default)]
-pub(super) struct Rebuilt {
+pub(crate) struct Rebuilt {
     streams: HashMap<StreamId, Folded>,
     book: Accounts,
     interest: Interest,
@@ -119,7 +119,7 @@ impl Rebuilt {
     }
 
     /// The next event: it follows the one before, and the ledger accepts it and arrives where it says.
-    pub(super) fn take_one(&mut self, recorded: &Recorded) -> Result<(), Difference> {
+    pub(crate) fn take_one(&mut self, recorded: &Recorded) -> Result<(), Difference> {
         let Recorded { position, stream, sequence, recorded_at, .. } = recorded;
         if let Some((_, before)) = self.last
             && *recorded_at < before
@@ -161,16 +161,10 @@ impl Rebuilt {
             let mut stored = read::ledger_accounts(&mut *snapshot, &page).await?;
             stored.sort_by(|(a, _), (b, _)| a.cmp(b));
             for (number, account) in stored {
-                match self.book.0.get(&number) {
-                    Some((expected, _)) if *expected == account => seen += 1,
-                    Some((expected, position)) => {
-                        return Ok(Some(account_difference(&number, expected, &account, *position)));
-                    }
-                    None => {
-                        let subject = format!("ledger account {number}");
-                        return Ok(Some(difference(0, subject, "no such account", "a row")));
-                    }
+                if let Some(difference) = self.compare_account(&number, &account) {
+                    return Ok(Some(difference));
                 }
+                seen += 1;
             }
         }
         if seen == self.book.0.len() {
@@ -182,8 +176,32 @@ impl Rebuilt {
         }))
     }
 
+    /// A row of the ledger's table against the balances of this replay.
+    fn compare_account(&self, number: &AccountNumber, account: &LedgerAccount) -> Option<Difference> {
+        match self.book.0.get(number) {
+            Some((expected, _)) if expected == account => None,
+            Some((expected, position)) => Some(account_difference(number, expected, account, *position)),
+            None => Some(difference(0, format!("ledger account {number}"), "no such account", "a row")),
+        }
+    }
+
+    /// All rows of the ledger's table against the balances of this replay.
+    pub(crate) fn compare_accounts<'a>(
+        &self,
+        stored: impl Iterator<Item = (&'a AccountNumber, &'a LedgerAccount)>,
+    ) -> Option<Difference> {
+        let mut seen = 0;
+        for (number, account) in stored {
+            if let Some(difference) = self.compare_account(number, account) {
+                return Some(difference);
+            }
+            seen += 1;
+        }
+        (seen != self.book.0.len()).then(|| difference(0, "ledger accounts", self.book.0.len(), seen))
+    }
+
     /// Each settlement account against the payments that are on their way over it.
-    fn compare_open_items(&self) -> Option<Difference> {
+    pub(crate) fn compare_open_items(&self) -> Option<Difference> {
         let mut open: HashMap<&AccountNumber, i128> = HashMap::new();
         for folded in self.streams.values() {
             if let State::Payment(payment) = &folded.state
@@ -201,7 +219,7 @@ impl Rebuilt {
     }
 
     /// The trial balance: each of the bank's own accounts, and all customers as one line.
-    pub(super) fn balance(&self, report: &mut Report) {
+    pub(crate) fn balance(&self, report: &mut Report) {
         for (number, (account, _)) in &self.book.0 {
             let line = if account.owner.is_some() { CUSTOMERS } else { number.as_str() };
             let lines = report.trial_balance.entry(account.currency).or_default();

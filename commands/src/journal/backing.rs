@@ -25,7 +25,6 @@ pub(crate) enum Backing {
     /// The schema that the pool's connections have first in their `search_path`.
     Postgres(PgPool),
     /// Tables of this process.
-    #[allow(dead_code, reason = "the simulation that opens it comes next")]
     InMemory(Door),
 }
 

@@ -3,23 +3,27 @@
 //! A refused unit drops the top layer, a failed batch the two upper ones: neither leaves a trace.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash};
 use std::num::NonZeroUsize;
 
 use lru::LruCache;
+
+/// Hashes the same in every process, so that a simulation evicts in the same order each time. Only for maps that live as long as a
+/// batch: nobody can fill them with keys that collide.
+pub(super) type Steady = BuildHasherDefault<DefaultHasher>;
 
 /// A bounded map of committed values with two layers of uncommitted ones on top.
 #[derive(Debug)]
 pub(super) struct Layers<K: Hash + Eq, V> {
     committed: LruCache<K, V>,
-    batch: HashMap<K, V>,
-    unit: HashMap<K, V>,
+    batch: HashMap<K, V, Steady>,
+    unit: HashMap<K, V, Steady>,
 }
 
 impl<K: Hash + Eq + Clone, V> Layers<K, V> {
     /// Remembers at most `capacity` committed values.
     pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Self { committed: LruCache::new(capacity), batch: HashMap::new(), unit: HashMap::new() }
+        Self { committed: LruCache::new(capacity), batch: HashMap::default(), unit: HashMap::default() }
     }
 
     /// The value as the unit at hand sees it.
@@ -69,7 +73,7 @@ impl<K: Hash + Eq + Clone, V> Layers<K, V> {
     }
 
     /// What the batch wrote.
-    pub(super) const fn written(&self) -> &HashMap<K, V> {
+    pub(super) const fn written(&self) -> &HashMap<K, V, Steady> {
         &self.batch
     }
 

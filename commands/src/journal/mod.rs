@@ -378,7 +378,6 @@ impl Journal {
 
 impl Journal {
     /// Stops where it is, without a word to anybody: what a process does that is killed.
-    #[allow(dead_code, reason = "the simulation that kills it comes next")]
     pub(crate) fn kill(&self) {
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.0.listener.abort();

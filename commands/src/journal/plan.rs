@@ -12,7 +12,7 @@ use bursar_domain::{
 };
 use jiff::Timestamp;
 
-use super::cache::Layers;
+use super::cache::{Layers, Steady};
 use super::claimed::ClaimedValue;
 use super::sealing::KeyChange;
 use super::unit::{PreconditionFailed, StaleVersion, Step, Unit, Unwritable, Work};
@@ -64,11 +64,11 @@ pub(super) struct Memory {
 /// What the store must be asked before the batch can be decided.
 #[derive(Debug, Default)]
 pub(super) struct Misses {
-    pub(super) streams: HashSet<StreamId>,
-    pub(super) accounts: HashSet<AccountNumber>,
+    pub(super) streams: HashSet<StreamId, Steady>,
+    pub(super) accounts: HashSet<AccountNumber, Steady>,
     pub(super) claims: Vec<ClaimedValue>,
     /// People whose data key is not at hand.
-    pub(super) data_keys: HashSet<UserId>,
+    pub(super) data_keys: HashSet<UserId, Steady>,
 }
 
 impl Misses {
@@ -104,7 +104,7 @@ pub(super) struct Plan {
     /// Values claimed, and by whom, or released (`None`); later units of the batch see them.
     pub(super) claims: HashMap<ClaimedValue, Option<String>>,
     /// Data keys made and destroyed; later units of the batch see them.
-    pub(super) data_keys: HashMap<UserId, KeyChange>,
+    pub(super) data_keys: HashMap<UserId, KeyChange, Steady>,
     /// What the events order (when) or take back (`None`), by task and aggregate; the last word counts.
     pub(super) dues: HashMap<(&'static str, CompactString), Option<Timestamp>>,
     /// One for each unit, in order.

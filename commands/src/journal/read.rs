@@ -23,7 +23,7 @@ pub(super) struct EventRow {
 }
 
 impl EventRow {
-    fn read(&self, codec: &Codec) -> Result<Recorded, StoreError> {
+    pub(super) fn read(&self, codec: &Codec) -> Result<Recorded, StoreError> {
         Ok(codec.read(&Stored {
             position: self.position,
             recorded_at: self.recorded_at.to_jiff(),

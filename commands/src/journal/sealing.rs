@@ -7,6 +7,7 @@ use bursar_domain::StreamId;
 use bursar_domain::codec::{self, KeyRing as _};
 use bursar_domain::kernel::UserId;
 
+use super::cache::Steady;
 use super::plan::{Memory, Misses, Plan, Stop, unwritable};
 use crate::vault::{DataKey, Minted, SubjectErased};
 
@@ -21,7 +22,7 @@ pub(super) enum KeyChange {
 
 impl Memory {
     /// The commit has made and destroyed these data keys.
-    pub(super) fn keep_keys(&mut self, changes: HashMap<UserId, KeyChange>) {
+    pub(super) fn keep_keys(&mut self, changes: HashMap<UserId, KeyChange, Steady>) {
         for (subject, change) in changes {
             match change {
                 KeyChange::Minted(minted) => self.vault.keep(subject, minted.key),

@@ -6,23 +6,24 @@
 //!
 //! Every question passes a [`Way`] first: that is where a simulation lets things go wrong.
 
-#![allow(dead_code, reason = "the simulation that opens it comes next")]
-
 mod lookup;
 mod schedule;
 mod session;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bursar_domain::Position;
+use bursar_domain::codec::Codec;
+use bursar_domain::ledger::LedgerAccount;
+use bursar_domain::{AccountNumber, Position, Recorded};
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, watch};
 
 use super::StoreError;
 use super::lines::write_line;
-pub(crate) use session::Session;
+pub(crate) use session::{Session, lost};
 use tables::Tables;
 
 /// What lies between a journal and what it is kept in.
@@ -45,21 +46,18 @@ pub(crate) enum Commit {
     Forgotten,
     /// It takes effect twice: a broken store.
     Twice,
+    /// It takes effect, and the store forgets when: a broken store.
+    Timeless,
 }
 
 /// The tables of one bank.
+#[derive(Default)]
 pub(crate) struct InMemory {
     tables: Mutex<Tables>,
     /// The lock of the row `head`.
     head: Arc<tokio::sync::Mutex<()>>,
     /// Tells every server of a commit.
-    written: watch::Sender<Position>,
-}
-
-impl Default for InMemory {
-    fn default() -> Self {
-        Self { tables: Mutex::default(), head: Arc::default(), written: watch::Sender::new(0) }
-    }
+    written: Notify,
 }
 
 impl InMemory {
@@ -70,6 +68,28 @@ impl InMemory {
     /// How many events there are.
     pub(crate) fn events(&self) -> usize {
         self.tables().events.len()
+    }
+
+    /// The events after the first `after`.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`].
+    pub(crate) fn read(&self, after: usize, codec: &Codec) -> Result<Vec<Recorded>, StoreError> {
+        self.tables().events.iter().skip(after).map(|row| row.read(codec)).collect()
+    }
+
+    /// Asks something of the ledger's accounts.
+    pub(crate) fn ledger<T>(&self, asked: impl FnOnce(&BTreeMap<AccountNumber, LedgerAccount>) -> T) -> T {
+        asked(&self.tables().accounts)
+    }
+
+    /// Work that has failed more often than `most`: task, subject, tries.
+    pub(crate) fn stuck(&self, most: u32) -> Option<(String, String, u32)> {
+        let tables = self.tables();
+        let mut rows = tables.schedule.iter();
+        rows.find_map(|((task, subject), row)| {
+            (row.attempts > most).then(|| (task.clone(), subject.clone(), row.attempts))
+        })
     }
 
     /// The lines of the events after a position, as an export writes them.
@@ -105,11 +125,13 @@ impl Door {
 
     /// Wakes the sequencer when another server has written.
     pub(super) async fn listen(&self, head: watch::Receiver<Position>, wake: Arc<Notify>) {
-        let mut written = self.tables.written.subscribe();
-        while written.changed().await.is_ok() {
-            if *written.borrow_and_update() > *head.borrow() {
+        loop {
+            // Made before it is looked: a commit in between is not missed.
+            let written = self.tables.written.notified();
+            if self.tables.tables().head.position > *head.borrow() {
                 wake.notify_one();
             }
+            written.await;
         }
     }
 }

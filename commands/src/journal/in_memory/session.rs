@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Position, Recorded};
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff_sqlx::ToSqlx as _;
 use tokio::sync::OwnedMutexGuard;
@@ -57,12 +58,8 @@ impl Session {
         let Some(transaction) = self.transaction.take() else { return Ok(()) };
         let tables = Arc::clone(&self.door.tables);
         let apply = move |Transaction { _head, pending }: Transaction| {
-            let position = {
-                let mut tables = tables.tables();
-                tables.apply(pending);
-                tables.head.position
-            };
-            tables.written.send_replace(position);
+            tables.tables().apply(pending);
+            tables.written.notify_waiters();
         };
         match self.door.way.commit() {
             Commit::Now => apply(transaction),
@@ -74,6 +71,10 @@ impl Session {
                 return Err(lost());
             }
             Commit::Forgotten => {}
+            Commit::Timeless => {
+                apply(transaction);
+                self.door.tables.tables().head.recorded_at = Timestamp::UNIX_EPOCH;
+            }
             Commit::Twice => {
                 let again = transaction.pending.clone();
                 self.door.tables.tables().apply(again);
