@@ -70,7 +70,7 @@ pub(super) enum Connector {
 impl Connector {
     pub(super) async fn connect(&self) -> Result<Connection, StoreError> {
         Ok(match self {
-            Self::Postgres(options) => Connection::Postgres(options.connect().await?),
+            Self::Postgres(options) => Connection::Postgres(Box::new(options.connect().await?)),
             Self::InMemory(door) => {
                 door.pass().await?;
                 Connection::InMemory(door.session())
@@ -82,7 +82,7 @@ impl Connector {
 /// A way to the store, with at most one transaction on it. Whoever drops it takes back what was not committed.
 pub(crate) enum Connection {
     /// The sequencer's own.
-    Postgres(PgConnection),
+    Postgres(Box<PgConnection>),
     /// Lent by a pool, for reading.
     Pooled(PoolConnection<Postgres>),
     InMemory(Session),

@@ -133,7 +133,7 @@ impl Workload {
             LoanEvent::Approved { .. } if !self.chance.once_in(8) => {
                 self.next.push_back(Ask::Disburse { loan });
             }
-            LoanEvent::Closed { .. } => self.loans.retain(|(known, _)| *known != loan),
+            LoanEvent::Closed => self.loans.retain(|(known, _)| *known != loan),
             _ => {}
         }
     }
