@@ -13,12 +13,12 @@ fn a_month_with_everything_going_wrong_is_a_month_like_any_other() {
     for seed in 1..=3 {
         let summary = simulated(&options(seed, 30)).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let troubles = summary.troubles;
-        assert!(summary.events > 2_000 && summary.operations > 500, "seed {seed}: {summary:?}");
+        assert!(summary.events > 800 && summary.operations > 500, "seed {seed}: {summary:?}");
         assert!(
             summary.refusals.values().sum::<u64>() > 20 && summary.due_work > 200,
             "seed {seed}: {summary:?}"
         );
-        assert!(troubles.crashes >= 3 && troubles.lost >= 10, "seed {seed}: {troubles:?}");
+        assert!(troubles.crashes >= 1 && troubles.lost >= 10, "seed {seed}: {troubles:?}");
         assert!(troubles.duplicates >= 50 && troubles.reordered >= 50, "seed {seed}: {troubles:?}");
         assert!(troubles.slow >= 50, "seed {seed}: {troubles:?}");
     }
