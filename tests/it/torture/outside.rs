@@ -69,7 +69,7 @@ async fn whatever_is_asked_the_answer_is_one_that_the_document_promises() {
         let count = generated.map_or(0, |(count, _)| count.replace(',', "").parse().unwrap_or(0));
         did(count, "requests");
         assert!(
-            ended.status.success() && count > 500,
+            ended.status.success() && count > 100,
             "{who}: {said}{}",
             String::from_utf8_lossy(&ended.stderr)
         );
