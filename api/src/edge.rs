@@ -12,11 +12,12 @@ use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use bursar_domain::kernel::{Sources, uuid_v7};
+use bursar_domain::kernel::{Sources, UserId, uuid_v7};
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use crate::app::App;
+use crate::auth::Caller;
 use crate::limits::{Quota, Verdict};
 use crate::metrics;
 use crate::problem::Problem;
@@ -36,11 +37,13 @@ struct Inner {
     started: Instant,
     address: IpAddr,
     quota: OnceLock<Quota>,
+    staff: OnceLock<UserId>,
 }
 
 impl Scope {
     fn new(request_id: String, address: IpAddr) -> Self {
-        Self(Arc::new(Inner { request_id, started: Instant::now(), address, quota: OnceLock::new() }))
+        let (started, quota, staff) = (Instant::now(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { request_id, started, address, quota, staff }))
     }
 
     /// The scope of a request. Outside the edge (in unit tests of extractors) an empty one.
@@ -66,6 +69,14 @@ impl Scope {
     #[must_use]
     pub fn address(&self) -> IpAddr {
         self.0.address
+    }
+
+    /// Remembers a caller who may look at what is not theirs, for the line in the log.
+    pub fn asked_by(&self, caller: &Caller) {
+        if caller.is_staff() {
+            // A request has one caller.
+            let _ = self.0.staff.set(caller.user());
+        }
     }
 
     /// Remembers what a limit said, for the headers.
@@ -95,7 +106,10 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
         route,
         traceId = scope.request_id(),
         status = tracing::field::Empty,
+        staff = tracing::field::Empty,
+        path = tracing::field::Empty,
     );
+    let uri = request.uri().clone();
     let patience = Duration::from_secs(app.config.server.request_seconds);
     let response = answer(request, next, patience).instrument(span.clone()).await;
     let response = finish(response, route, &scope);
@@ -103,6 +117,11 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     metrics::request(method.as_str(), route, response.status(), elapsed);
     if !span.is_disabled() {
         span.record("status", response.status().as_u16());
+        // Reading leaves no event: whom and what staff looked at stands here.
+        if let Some(staff) = scope.0.staff.get() {
+            span.record("staff", tracing::field::display(staff));
+            span.record("path", uri.path());
+        }
         span.in_scope(|| {
             tracing::info!(latency_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX), "answered")
         });

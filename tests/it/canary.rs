@@ -211,6 +211,27 @@ async fn a_secret_that_is_logged_or_stored_on_purpose_is_found() {
     bank.close().await;
 }
 
+#[tokio::test]
+async fn what_staff_look_at_is_in_the_log_with_who_looked() {
+    let heard = Heard::default();
+    heard.listen();
+    let bank = Bank::open().await;
+    let (ada, approver) = (bank.ada().await, bank.approver().await);
+    let user = bank.user("ada@example.com").await;
+    approver.client.get(&format!("/v1/staff/customers/{user}?q=Ada")).await.is(200);
+    ada.client.get("/v1/accounts").await.is(200);
+    Heard::stop();
+    let staff = bank.user("approver@example.com").await.to_string();
+    let looked = heard.lines_with(&format!("/v1/staff/customers/{user}"));
+    let told = looked.iter().filter(|line| line.contains(&staff) && line.contains("answered")).count();
+    assert_eq!(told, 1, "{looked:#?}");
+    // What is searched for may be a name; and what people do with what is theirs has its own traces.
+    assert!(looked.iter().all(|line| !line.contains("q=Ada")), "{looked:#?}");
+    let own = heard.lines_with("answered");
+    assert!(own.iter().all(|line| !line.contains(&format!("staff={user}"))), "{own:#?}");
+    bank.close().await;
+}
+
 /// Every name that any request or answer of the document knows.
 async fn known_fields(bank: &Bank) -> BTreeSet<String> {
     let document = bank.client().get("/openapi.json").await.is(200).body;

@@ -185,7 +185,10 @@ async fn a_rebuild_under_load_is_killed_goes_on_and_no_request_fails() {
     straight.close().await;
     println!("{count} events forged in {:.1?}", began.elapsed());
 
-    let bank = Bank::on(database, config()).await;
+    // However long it takes at full size, nobody is logged out meanwhile.
+    let mut lasting = config();
+    lasting.auth.access_seconds = 24 * 60 * 60;
+    let bank = Bank::on(database, lasting).await;
     let all = every_model();
     let began = Instant::now();
     let head = bank.events().await;

@@ -187,6 +187,7 @@ impl<P: Grant> FromRequestParts<App> for Allowed<P> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let caller = app.auth.authenticate(&parts.headers).await?;
         let scope = Scope::of(&parts.extensions);
+        scope.asked_by(&caller);
         scope.limit(app.limits.read(caller.user(), scope.started()))?;
         permit::<P>(&caller)?;
         Ok(Self(caller, PhantomData))
@@ -208,6 +209,7 @@ impl FromRequestParts<App> for Caller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let caller = app.auth.authenticate(&parts.headers).await?;
         let scope = Scope::of(&parts.extensions);
+        scope.asked_by(&caller);
         scope.limit(app.limits.read(caller.user(), scope.started()))?;
         Ok(caller)
     }

@@ -91,6 +91,12 @@ impl Caller {
         self.0.permissions.contains(&permission)
     }
 
+    /// Whether the token allows anything that only staff may do.
+    #[must_use]
+    pub fn is_staff(&self) -> bool {
+        self.0.permissions.iter().any(|permission| permission.is_staff())
+    }
+
     fn is_good(&self, now: Timestamp) -> bool {
         now.as_second() < self.0.expires_at && !self.0.ended.load(Ordering::Acquire)
     }

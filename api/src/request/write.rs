@@ -37,6 +37,7 @@ impl<P: Grant, T: Field> FromRequest<App> for Write<P, T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let caller = app.auth.authenticate(request.headers()).await?;
         let scope = Scope::of(request.extensions());
+        scope.asked_by(&caller);
         scope.limit(app.limits.write(caller.user(), scope.started()))?;
         permit::<P>(&caller)?;
         let Submission { body, sent } = Submission::from_request(request, app).await?;
