@@ -33,7 +33,7 @@ impl Backing {
     pub(crate) async fn acquire(&self) -> Result<Connection, StoreError> {
         Ok(match self {
             Self::Postgres(pool) => Connection::Pooled(pool.acquire().await?),
-            Self::InMemory(door) => Connection::InMemory(door.session()),
+            Self::InMemory(door) => Connection::InMemory(Box::new(door.session())),
         })
     }
 
@@ -73,7 +73,7 @@ impl Connector {
             Self::Postgres(options) => Connection::Postgres(Box::new(options.connect().await?)),
             Self::InMemory(door) => {
                 door.pass().await?;
-                Connection::InMemory(door.session())
+                Connection::InMemory(Box::new(door.session()))
             }
         })
     }
@@ -85,7 +85,7 @@ pub(crate) enum Connection {
     Postgres(Box<PgConnection>),
     /// Lent by a pool, for reading.
     Pooled(PoolConnection<Postgres>),
-    InMemory(Session),
+    InMemory(Box<Session>),
 }
 
 /// Either kind of connection, for as long as a question takes.
