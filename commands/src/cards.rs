@@ -212,7 +212,13 @@ pub async fn activate(
 ) -> Result<Committed, CommandError> {
     let sources = journal.sources();
     let (card, _) = journal.load::<Card>(&id.to_string()).await?;
-    let held = card.kept().ok_or_else(|| CommandError::refused(CardError::Unknown))?;
+    let Some(held) = card.kept() else {
+        // Its holder may have removed it since.
+        if journal.knows(&context).await? {
+            return Ok(journal.submit(Unit::new(context)).await?);
+        }
+        return Err(CommandError::refused(CardError::Unknown));
+    };
     let told = format!("Your card {} can be used.", masked(&held.last_four));
     let notice = notice(sources, Category::Security, "Card activated", told);
     let unit = Unit::new(context).step(id, CardCommand::Activate { note, at: sources.clock.now() });

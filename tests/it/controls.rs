@@ -203,25 +203,3 @@ async fn what_was_acknowledged_and_what_is_in_the_log_are_held_against_each_othe
     pool.close().await;
     database.drop_now().await.unwrap();
 }
-
-/// The table of faults in `main.rs` is no wish: each row names tests and controls, and they are there.
-#[test]
-fn every_fault_in_the_table_has_its_tests_and_its_controls() {
-    let table = include_str!("main.rs").lines().filter(|line| line.starts_with("//! | T"));
-    let mut faults = Vec::new();
-    for row in table {
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        faults.push(cells[1]);
-        for cell in [cells[3], cells[5]] {
-            let named: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
-            assert!(!named.is_empty(), "{row}");
-            for test in named {
-                let (file, function) = test.rsplit_once("::").unwrap();
-                let path = format!("{}/it/{}.rs", env!("CARGO_MANIFEST_DIR"), file.replace("::", "/"));
-                let source = std::fs::read_to_string(&path).expect(&path);
-                assert!(source.contains(&format!("fn {function}(")), "{test} is not there");
-            }
-        }
-    }
-    assert_eq!(faults, ["T2", "T3", "T6", "T9", "T11", "T13", "T17", "T19", "T23", "T34"]);
-}

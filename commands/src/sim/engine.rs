@@ -244,7 +244,8 @@ impl Engine {
                 }
                 Told::Refused(code) => {
                     *self.refusals.entry(code).or_default() += 1;
-                    self.checks.refusal(&request.id, code)?;
+                    let asked = |(position, finding)| (position, format!("{finding}: {:?}", request.ask));
+                    self.checks.refusal(&request.id, code).map_err(asked)?;
                 }
                 Told::Wrong(finding) => return Err((None, finding)),
             }
