@@ -104,7 +104,7 @@ async fn without_a_good_token_nobody_gets_in_and_all_are_told_the_same() {
     let user = bank.user("ada@example.com").await;
     let all = Permission::ALL;
     let session = bank.session(user, all).await;
-    let expired = bank.token(user, session, all, 900);
+    let expired = bank.token(user, session, all, bank.app.config.auth.access_seconds);
     let forger = AccessTokens::new(&[7; 32], "bursar", "bursar", 900).unwrap();
     let now = bank.app.journal.sources().clock.now();
     let forged = forger.sign(user, session, "test", now, all).unwrap();
