@@ -35,6 +35,20 @@ async fn activate(bank: &Bank, card: &str) -> Answer {
 }
 
 #[tokio::test]
+async fn an_activation_is_answered_as_then_also_when_the_card_was_removed_in_between() {
+    let bank = Bank::open().await;
+    let (ada, teller) = (bank.ada().await, bank.teller().await.client);
+    let id = ask(&ada, &physical(&ada.current)).await.is(201).text_at("cardId").to_owned();
+    let path = format!("/v1/staff/cards/{id}/activate");
+    let first = teller.post_with_key(&path, "fetched", &json!({})).await.is(200);
+    remove(&ada, &id).await.is(200);
+    let late = teller.post_with_key(&path, "fetched", &json!({})).await.is(200);
+    assert_eq!((late.header("idempotent-replayed"), &late.text), ("true", &first.text));
+    teller.post_with_key(&path, "again", &json!({})).await.problem(404, "NOT_FOUND");
+    bank.close().await;
+}
+
+#[tokio::test]
 async fn a_card_is_asked_for_activated_and_shows_the_account_it_spends() {
     let bank = Bank::open().await;
     let ada = bank.ada().await;

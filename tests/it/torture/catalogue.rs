@@ -174,6 +174,12 @@ pub const ROWS: &[Row] = &[
     row("T34", "random commands against a bank that fits on a page", "30 sequences of 50", 20)
         .by(&["reference_model::the_bank_and_the_reference_agree"])
         .against(&["reference_model::a_reference_with_a_wrong_rule_is_found_out"]),
+    row("T35", "a simulated bank with everything going wrong", "90 days, and 12 days twice", 30)
+        .by(&[
+            "sim::a_seed_makes_the_same_log_in_two_processes",
+            "commands::sim::a_month_with_everything_going_wrong_is_a_month_like_any_other",
+        ])
+        .against(&["commands::sim::a_bank_that_is_broken_is_found_out"]),
     row("T36", "lists are filtered and paged while they grow", "30 walks", 50)
         .by(&["transactions::walks::a_walk_over_a_list_that_grows_sees_each_row_once"])
         .because("who walks without an end to it must see a row twice, in the same test"),
