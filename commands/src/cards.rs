@@ -15,7 +15,7 @@ use jiff::civil::Date;
 use crate::journal::Holding;
 use crate::keys::{Keys, hex, sha256};
 use crate::messages::notice;
-use crate::owned::{CommandError, Owned};
+use crate::owned::{CommandError, Owned, repeated};
 use crate::processes::{self, Done, Task, Work};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -214,8 +214,8 @@ pub async fn activate(
     let (card, _) = journal.load::<Card>(&id.to_string()).await?;
     let Some(held) = card.kept() else {
         // Its holder may have removed it since.
-        if journal.knows(&context).await? {
-            return Ok(journal.submit(Unit::new(context)).await?);
+        if let Some(done) = repeated(journal, &context).await? {
+            return Ok(done);
         }
         return Err(CommandError::refused(CardError::Unknown));
     };

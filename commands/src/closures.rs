@@ -17,7 +17,7 @@ use crate::accounts::telling;
 use crate::interest::{self, DayEnds};
 use crate::journal::{Holding, SubmitError};
 use crate::keys::sha256;
-use crate::owned::{CommandError, NotFound, Owned};
+use crate::owned::{CommandError, NotFound, Owned, repeated};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
 
@@ -89,9 +89,9 @@ pub async fn cancel(
     context: Context,
     account: &Owned<Holding>,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        // By then nothing was open any more.
-        return Ok(journal.submit(Unit::new(context)).await?);
+    // By then nothing was open any more.
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let open = journal.holder(OPEN, &hash(&account.number)).await?;
     let id: ClosureId =
@@ -155,9 +155,9 @@ pub async fn finalize(
     id: ClosureId,
     note: Option<String>,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        // Answered as then: nothing is left in the account now.
-        return Ok(journal.submit(Unit::new(context)).await?);
+    // Answered as then: nothing is left in the account now.
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let mut lost = None;
     for _ in 0..TRIES {

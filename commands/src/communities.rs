@@ -22,7 +22,7 @@ use jiff::Timestamp;
 
 use crate::journal::Holding;
 use crate::messages::notice;
-use crate::owned::{CommandError, Owned};
+use crate::owned::{CommandError, Owned, repeated};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
 
@@ -410,8 +410,8 @@ pub async fn withdraw(
     let by = destination.owner();
     let withdrawal = WithdrawalId::mint(journal.sources());
     for look in 1.. {
-        if journal.knows(&context).await? {
-            return Ok(journal.submit(Unit::new(context.clone())).await?);
+        if let Some(done) = repeated(journal, &context).await? {
+            return Ok(done);
         }
         let club = club(journal, by, id).await?;
         let at_once = club.pays_at_once(by).map_err(CommandError::refused)?;
@@ -448,8 +448,8 @@ pub async fn vote(
     approve: bool,
 ) -> Result<Committed, CommandError> {
     for look in 1.. {
-        if journal.knows(&context).await? {
-            return Ok(journal.submit(Unit::new(context.clone())).await?);
+        if let Some(done) = repeated(journal, &context).await? {
+            return Ok(done);
         }
         let club = club(journal, by, id).await?;
         let decides = club.is_paid_with(withdrawal, by, approve).map_err(CommandError::refused)?;

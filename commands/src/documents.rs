@@ -10,7 +10,7 @@ use bursar_domain::kernel::{DocumentId, FileType, StoredFile, UserId};
 use jiff::civil::Date;
 
 use crate::files::Files;
-use crate::owned::CommandError;
+use crate::owned::{CommandError, repeated};
 use crate::{Committed, Context, Journal, Unit};
 
 pub use reader::{DocumentReader, MrzReader, Reading};
@@ -55,8 +55,8 @@ pub async fn upload(
     new: NewDocument,
 ) -> Result<Committed, CommandError> {
     // A repeat brings nothing that is not there.
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let size = u64::try_from(new.content.len()).unwrap_or(u64::MAX);
     // What a picture says beside its pixels is read first: it is not kept.

@@ -21,7 +21,7 @@ pub use pay::{Instruction, disburse, repay, write_off};
 use crate::files::Files;
 use crate::journal::Holding;
 use crate::messages::notice;
-use crate::owned::{CommandError, NotFound, Owned};
+use crate::owned::{CommandError, NotFound, Owned, repeated};
 use crate::{Committed, Context, Journal, Unit, loan_products};
 
 /// What somebody asks for and says of themselves.
@@ -58,9 +58,9 @@ pub struct NewLoan {
 /// # Errors
 /// `NOT_FOUND` for the product, `CURRENCY_MISMATCH`, `AMOUNT_OUT_OF_RANGE`, `TENURE_OUT_OF_RANGE`.
 pub async fn apply(journal: &Journal, context: Context, new: NewLoan) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        // Answered as then, whatever became of the product.
-        return Ok(journal.submit(Unit::new(context)).await?);
+    // Answered as then, whatever became of the product.
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let terms = loan_products::on_offer(journal, &new.product_id).await?;
     if new.account.currency != terms.currency {
@@ -163,8 +163,8 @@ pub async fn add_document(
     new: NewDocument,
 ) -> Result<Committed, CommandError> {
     // A repeat brings nothing that is not there.
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     // Nothing is stored for a loan that takes nothing; the unit asks once more.
     let (loan, _) = owned(journal, owner, id).await?;

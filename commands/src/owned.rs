@@ -1,11 +1,11 @@
-//! Ownership as a type, and what a use case can answer instead of events.
+//! Ownership as a type, and what a use case can answer instead of new events.
 
 use std::ops::Deref;
 
 use bursar_domain::kernel::UserId;
 use bursar_domain::{Rejection, RejectionKind};
 
-use crate::journal::{StoreError, SubmitError};
+use crate::journal::{Committed, Context, Journal, StoreError, SubmitError, Unit};
 use crate::passwords::HashingFailed;
 
 /// A `T` that belongs to a user. Only the loaders of this crate make one, and each of them has the owner in its
@@ -89,4 +89,16 @@ impl From<HashingFailed> for CommandError {
     fn from(_: HashingFailed) -> Self {
         Self::unavailable()
     }
+}
+
+/// The answer to a repeat of what was carried out under the context's key; none when nothing was. To be asked
+/// before anything is looked at that has gone on since: a repeat is answered as then.
+///
+/// # Errors
+/// When the store cannot be reached.
+pub async fn repeated(journal: &Journal, context: &Context) -> Result<Option<Committed>, CommandError> {
+    if !journal.knows(context).await? {
+        return Ok(None);
+    }
+    Ok(Some(journal.submit(Unit::new(context.clone())).await?))
 }

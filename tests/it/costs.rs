@@ -7,7 +7,6 @@ use bursar_domain::{Amount, Currency};
 use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::runtime::Runtime;
 
 use crate::support::client::transfer;
 use crate::support::{Bank, Person};
@@ -41,11 +40,14 @@ async fn a_batch_of_payments_is_three_round_trips_whatever_its_size() {
 /// Payments counted, in rounds of as many clients at once.
 const ROUNDS: usize = 4;
 const CLIENTS: usize = 50;
+const TAKES: usize = 5;
 
-/// Allocations a payment, of everything that happens meanwhile: the test's runtime has no other thread.
-fn allocations(runtime: &Runtime, work: impl Future<Output = ()>) -> u64 {
-    let counted = allocation_counter::measure(|| runtime.block_on(work));
-    counted.count_total / (ROUNDS * CLIENTS) as u64
+/// Allocations a payment, of everything that happens meanwhile: the test's runtime has no other thread. The least of
+/// several takes: the first prepares statements, remembers accounts and grows buffers, and on a busy machine one lasts
+/// longer, so that what the bank does by the clock is counted too.
+fn allocations(mut take: impl FnMut(usize)) -> u64 {
+    let counted = (0..TAKES).map(|n| allocation_counter::measure(|| take(n)).count_total).min().unwrap();
+    counted / (ROUNDS * CLIENTS) as u64
 }
 
 #[test]
@@ -58,23 +60,20 @@ fn a_payment_allocates_little() {
         let connections = connections.into_iter().map(Result::unwrap).collect::<Vec<_>>();
         (bank, ada, bola, connections)
     });
-    // The first time, statements are prepared, accounts remembered and buffers grown.
-    runtime.block_on(through_the_journal(&bank, &ada, &bola, "first"));
-    let journal = allocations(&runtime, through_the_journal(&bank, &ada, &bola, "second"));
-    let (first, second) = (requests(&ada, &bola, "first"), requests(&ada, &bola, "second"));
-    runtime.block_on(over_http(&mut connections, &first));
-    let http = allocations(&runtime, over_http(&mut connections, &second));
+    let journal = allocations(|take| runtime.block_on(through_the_journal(&bank, &ada, &bola, take)));
+    let requests: Vec<_> = (0..TAKES).map(|take| requests(&ada, &bola, take)).collect();
+    let http = allocations(|take| runtime.block_on(over_http(&mut connections, &requests[take])));
     println!("allocations a payment: {journal} through the journal, {http} over HTTP");
     assert!((10..=JOURNAL).contains(&journal), "{journal}");
     assert!((journal..=HTTP).contains(&http), "{http}");
     runtime.block_on(bank.close());
 }
 
-async fn through_the_journal(bank: &Bank, ada: &Person, bola: &Person, name: &str) {
+async fn through_the_journal(bank: &Bank, ada: &Person, bola: &Person, take: usize) {
     let holder = bank.user("ada@example.com").await;
     let source = accounts::owned(&bank.app.journal, holder, &ada.current.parse().unwrap()).await.unwrap();
     let pay = |round: usize, client: usize| {
-        let idempotency = due_key(&format!("{name} {round} {client}"));
+        let idempotency = due_key(&format!("take {take}, {round} {client}"));
         let context = Context { idempotency: Some(idempotency), ..Context::default() };
         let payee = bola.current.parse().unwrap();
         let known = Known { name: Some("Bola".to_owned()), save: false };
@@ -94,13 +93,13 @@ async fn through_the_journal(bank: &Bank, ada: &Person, bola: &Person, name: &st
 }
 
 /// What each client sends, written beforehand, so that the counting sees no client at work.
-fn requests(ada: &Person, bola: &Person, name: &str) -> Vec<Vec<String>> {
+fn requests(ada: &Person, bola: &Person, take: usize) -> Vec<Vec<String>> {
     let body = transfer(&ada.current, &bola.current, 1).to_string();
     let token = ada.client.token();
     let request = |round: usize, client: usize| {
         format!(
             "POST /v1/payments/transfer/internal HTTP/1.1\r\nhost: bank\r\ncontent-type: application/json\r\n\
-             authorization: Bearer {token}\r\nidempotency-key: {name}-{round}-{client}\r\n\
+             authorization: Bearer {token}\r\nidempotency-key: {take}-{round}-{client}\r\n\
              content-length: {}\r\n\r\n{body}",
             body.len(),
         )

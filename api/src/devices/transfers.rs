@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use bursar_commands::devices::{self, WantedTransfer};
+use bursar_commands::repeated;
 use bursar_commands::users::WrongPassword;
 use bursar_domain::devices::DevicesEvent;
 use bursar_domain::kernel::{TransferId, UserId, add_seconds};
@@ -146,7 +147,7 @@ async fn accept_device(
     let Write { caller, body, context, .. } = write;
     is_caller(&caller, Some(body.acceptor_id))?;
     let (acceptor, id, Secret(code)) = (caller.user(), body.transfer_id, body.acceptance_code);
-    let committed = match devices::repeated(&app.journal, &context).await? {
+    let committed = match repeated(&app.journal, &context).await? {
         Some(repeat) => repeat,
         None => {
             let offer = devices::offer(&app.journal, acceptor, id).await?;

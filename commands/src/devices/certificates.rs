@@ -11,10 +11,10 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use zeroize::Zeroizing;
 
-use super::{of, repeated};
+use super::of;
 use crate::certificates::{Certificates, DeviceCertificate};
 use crate::keys::hex;
-use crate::owned::CommandError;
+use crate::owned::{CommandError, repeated};
 use crate::pki::{self, Authority, Blank, Made, NewKey, ReadRequest};
 use crate::processes::{self, Done, Task, Work};
 use crate::{Committed, Context, Journal, Unit};

@@ -89,14 +89,3 @@ fn tell(unit: Unit, sources: &Sources, user: UserId, subject: &str, body: &str) 
     let notice = notice(sources, Category::Security, subject, body.to_owned());
     unit.step(user, MessagesCommand::Post(Box::new(notice)))
 }
-
-/// The answer to a repeat of what was carried out under the context's key; none when it was not.
-///
-/// # Errors
-/// When the store cannot be reached.
-pub async fn repeated(journal: &Journal, context: &Context) -> Result<Option<Committed>, CommandError> {
-    if !journal.knows(context).await? {
-        return Ok(None);
-    }
-    Ok(Some(journal.submit(Unit::new(context.clone())).await?))
-}

@@ -7,8 +7,8 @@ use bursar_domain::users::{SessionsEndReason, User, UserError};
 use bursar_domain::verifications::{Purpose, VerificationsError};
 use bursar_domain::{Aggregate as _, Personal};
 
-use super::{of, repeated, tell};
-use crate::owned::CommandError;
+use super::{of, tell};
+use crate::owned::{CommandError, repeated};
 use crate::passwords::{Password, Passwords};
 use crate::sessions::{self, Ending};
 use crate::verifications::{Guess, Verifier, Wanted};

@@ -8,8 +8,8 @@ use bursar_domain::users::{User, UserError};
 use bursar_domain::verifications::Purpose;
 use jiff::Timestamp;
 
-use super::{end, of, repeated, tell};
-use crate::owned::CommandError;
+use super::{end, of, tell};
+use crate::owned::{CommandError, repeated};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
 

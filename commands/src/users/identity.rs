@@ -10,7 +10,7 @@ use super::{person, same_name};
 use crate::identity::{Claimant, Finding, IdentityRegistry};
 use crate::keys::{Keys, hex};
 use crate::messages::notice;
-use crate::owned::CommandError;
+use crate::owned::{CommandError, repeated};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -48,8 +48,8 @@ pub async fn look_up(
 ) -> Result<Committed, CommandError> {
     let IdentityClaim { claimant, phone_number } = claim;
     // What was found then is not asked for again.
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let person = person(journal, asker.user).await?;
     let mismatch = || CommandError::refused(UserError::IdentityMismatch);
@@ -93,8 +93,8 @@ pub async fn resend(
     id: VerificationId,
     phone_number: &str,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     pending(verifier, asker, id, phone_number).await?;
     verifier.resend(context, asker.user, id).await
@@ -113,8 +113,8 @@ pub async fn confirm(
     phone_number: &str,
     code: &str,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     pending(verifier, asker, id, phone_number).await?;
     let bound_to = asker.session.to_string();

@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use super::{normalised_email, registration, same_name};
 use crate::keys::Keys;
 use crate::messages::notice;
-use crate::owned::{CommandError, NotFound};
+use crate::owned::{CommandError, NotFound, repeated};
 use crate::{Committed, Context, Journal};
 
 /// Registers somebody who comes by themselves, and tells them what comes next.
@@ -70,8 +70,8 @@ pub async fn onboard(
     holder: &Holder,
     update: ProfileUpdate,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(crate::Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let account = journal.ledger_account(number).await?;
     let owner =

@@ -13,7 +13,7 @@ use super::{EMAIL, person};
 use crate::files::{self, Files};
 use crate::keys::Keys;
 use crate::messages::notice;
-use crate::owned::{CommandError, NotFound};
+use crate::owned::{CommandError, NotFound, repeated};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -66,8 +66,8 @@ pub async fn verify_email(
     asker: Asker,
     email: String,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let person = person(journal, asker.user).await?;
     let waiting = person.profile.waiting.email.as_ref().and_then(Personal::get);
@@ -198,8 +198,8 @@ pub async fn set_avatar(
     file_type: FileType,
     content: Vec<u8>,
 ) -> Result<Committed, CommandError> {
-    if journal.knows(&context).await? {
-        return Ok(journal.submit(Unit::new(context)).await?);
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
     }
     let old = person(journal, user).await?.profile.avatar;
     let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
