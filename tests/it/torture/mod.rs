@@ -127,7 +127,9 @@ fn carried_out(row: &Row) -> Outcome {
     if !units.is_empty() {
         let mut command = Command::new(env!("CARGO"));
         let within = units.iter().map(|name| name.split_once("::").unwrap().1);
-        command.args(["test", "--quiet", "--lib", "--", "--exact"]).args(within).current_dir(top());
+        let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+        command.args(["test", "--quiet", "--profile", profile, "--lib", "--", "--exact"]).args(within);
+        command.current_dir(top());
         // What proptest does by itself, so many times as often.
         command.env("PROPTEST_CASES", (256 * scale).to_string());
         commands.push(command);
