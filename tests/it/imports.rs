@@ -160,6 +160,7 @@ async fn the_same_files_again_change_nothing_and_other_files_are_told_apart() {
     for (file, from, to, problem) in [
         ("customers.csv", "Okafor", "Okoro", "customers.csv:2 id: CHANGED"),
         ("accounts.csv", ",500000.00,", ",500000.01,", "accounts.csv:3 id: CHANGED"),
+        ("accounts.csv", "A-2,C-1", "A-2,C-2", "accounts.csv:3 id: CHANGED"),
         ("transactions.csv", "Market", "Markets", "transactions.csv:2 id: CHANGED"),
         ("loans.csv", "A roof", "A house", "loans.csv:2 id: CHANGED"),
         ("mandates.csv", "Allowance", "Allowances", "mandates.csv:3 id: CHANGED"),
@@ -262,6 +263,83 @@ async fn every_wrong_row_is_named_and_nothing_is_written() {
     assert_eq!(bank.events().await, head);
     // The control: the same files, as they are.
     assert_eq!(checked(&bank, Path::new(GOLDEN)).await.problems.count(), 0);
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_in_the_bank_has_already_is_told_with_its_rows_and_nothing_is_written() {
+    let bank = Bank::open().await;
+    let ada = bank.ada().await;
+    let dir = golden();
+    edit(&dir, "accounts.csv", "1234567897", &ada.current);
+    edit(&dir, "accounts.csv", "2024-06-15,,", &format!("2024-06-15,{},", ada.savings));
+    edit(&dir, "customers.csv", "chidi@old.example", "chidi@example.com");
+    let head = bank.events().await;
+    let wrong: Vec<String> = checked(&bank, dir.path()).await.problems.lines().collect();
+    let taken_number = "NUMBER_TAKEN an account of this bank has this number";
+    assert_eq!(
+        wrong,
+        [
+            "customers.csv:4 email: EMAIL_TAKEN a customer of this bank has this address".to_owned(),
+            format!("accounts.csv:2 number: {taken_number}"),
+            format!("accounts.csv:4 number: {taken_number}"),
+        ]
+    );
+    assert_eq!(bank.events().await, head);
+
+    // What another bank has brought is somebody else's too, though that bank gave it the same name.
+    taken(&bank, Path::new(GOLDEN)).await;
+    let dir = golden();
+    for name in ["Ada@Old", "bola@old", "chidi@old"] {
+        edit(&dir, "customers.csv", name, &name.to_lowercase().replace("old", "other"));
+    }
+    let names = Names::new(Arc::clone(&bank.app.keys), "other".to_owned());
+    let other = Import { names, ..import(&bank, dir.path()) };
+    let problems = import::check(&other, &mut |_, _| {}).await.unwrap().problems;
+    let wrong: Vec<String> = problems.lines().collect();
+    assert_eq!(wrong, [format!("accounts.csv:2 number: {taken_number}")]);
+    // The control: without that number all of it is new.
+    edit(&dir, "accounts.csv", "1234567897", "");
+    let new = import::check(&other, &mut |_, _| {}).await.unwrap();
+    assert_eq!((new.problems.count(), new.new_rows()), (0, new.rows()));
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn accounts_that_bring_no_number_get_different_ones_whatever_is_drawn() {
+    let bank = Bank::open().await;
+    let names = import(&bank, Path::new(GOLDEN)).names;
+    // Two accounts for which the same number is drawn first: some of 150,000 do.
+    let mut drawn = std::collections::HashMap::new();
+    let (one, two) = (0..)
+        .find_map(|n| {
+            let id = format!("D-{n}");
+            drawn.insert(names.number(&id, 0), id.clone()).map(|first| (first, id))
+        })
+        .unwrap();
+    let dir = Scratch::new("import");
+    std::fs::copy(format!("{GOLDEN}/customers.csv"), dir.path().join("customers.csv")).unwrap();
+    let brought = names.number("D-first", 0);
+    let rows = [
+        "id,customer_id,product,currency,opened_on,number,opening_balance".to_owned(),
+        format!("{one},C-1,CUR-001,NGN,2024-01-10,,1.00"),
+        format!("{two},C-1,CUR-001,NGN,2024-01-10,,2.00"),
+        "D-first,C-1,CUR-001,NGN,2024-01-10,,3.00".to_owned(),
+        // A later line brings what an earlier one would have got.
+        format!("D-brought,C-2,CUR-001,NGN,2024-01-10,{brought},4.00"),
+    ];
+    let path = dir.path().join("accounts.csv");
+    std::fs::write(&path, rows.join("\n")).unwrap();
+    assert_eq!(taken(&bank, dir.path()).await, 3 + 4);
+    assert_eq!(number_of(&bank.pool, "D-brought").await, brought.to_string());
+    assert_eq!(number_of(&bank.pool, &one).await, names.number(&one, 0).to_string());
+    assert_eq!(number_of(&bank.pool, &two).await, names.number(&two, 1).to_string());
+    // The same files again find all of them, in another order too.
+    assert_eq!(taken(&bank, dir.path()).await, 0);
+    let [heading, one, two, first, brought] = rows;
+    std::fs::write(&path, [heading, brought, two, first, one].join("\n")).unwrap();
+    assert_eq!(taken(&bank, dir.path()).await, 0);
+    check(&bank.pool).await;
     bank.close().await;
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_commands::journal::imported::origins;
+use bursar_commands::journal::imported::{Came, origins};
 use bursar_commands::{products, users};
 use bursar_domain::products::ProductTerms;
 use bursar_domain::{AccountNumber, Kind};
@@ -12,7 +12,7 @@ use super::others;
 use super::rows::{self, ACCOUNTS, AccountRow, CUSTOMERS, TRANSACTIONS};
 use super::seen::Seen;
 use super::table::{Row, Table};
-use super::{AccountSeen, Checked, Count, CustomerSeen, Import, ImportError, Problem, Progress};
+use super::{AccountSeen, Checked, Count, CustomerSeen, Import, ImportError, Problem, Problems, Progress};
 
 /// How many numbers are tried for an account that brings none.
 const DRAWS: usize = 8;
@@ -24,7 +24,8 @@ const STEP: u64 = 1_000;
 /// # Errors
 /// When files or bank cannot be read. What is wrong with the files is in the answer.
 pub async fn check(import: &Import<'_>, progress: Progress<'_>) -> Result<Checked, ImportError> {
-    let mut check = Check { import, checked: Checked::default(), products: HashMap::new() };
+    let (checked, products, numbers) = (Checked::default(), HashMap::new(), HashSet::new());
+    let mut check = Check { import, checked, products, numbers };
     let Some(table) = Table::open(&import.dir, &CUSTOMERS, &mut check.checked.problems)? else {
         if check.checked.problems.count() > 0 {
             return Ok(check.checked);
@@ -50,6 +51,8 @@ struct Check<'a> {
     import: &'a Import<'a>,
     checked: Checked,
     products: HashMap<String, Option<ProductTerms>>,
+    /// Numbers that accounts bring or got so far.
+    numbers: HashSet<AccountNumber>,
 }
 
 /// A customer whom the log is yet to be asked about, and what stands for their email address.
@@ -134,6 +137,8 @@ impl Check<'_> {
     }
 
     async fn accounts(&mut self, mut table: Table) -> Result<(), ImportError> {
+        // All of them first: who brings none must not get what a later line brings.
+        self.numbers = brought(self.import)?;
         let (mut numbers, mut batch) = (HashSet::new(), Vec::new());
         while let Some(mut row) = table.next(&mut self.checked.problems)? {
             self.checked.counts.entry(ACCOUNTS.file).or_default().rows += 1;
@@ -211,32 +216,39 @@ impl Check<'_> {
             .collect();
         let found = origins(self.import.pool, Kind::Account, &numbers).await?;
         for (account, line) in batch {
-            let Some(first) = self.checked.accounts.get(&account.id).map(|seen| seen.number.clone()) else {
-                continue;
+            let Some(seen) = self.checked.accounts.get(&account.id) else { continue };
+            let (first, owner) = (seen.number.clone(), seen.owner.to_string());
+            // Another bank may call something else so. A number that was drawn is made of the bank's name too; where it was
+            // brought, whose it is tells them apart.
+            let ours = |came: &Came| {
+                let is_theirs = account.number.is_some() && came.owner.as_ref() != Some(&owner);
+                came.id.as_deref() == Some(&*account.id) && !is_theirs
             };
             let (mut number, mut came) = (first.clone(), found.get(first.as_str()).cloned());
             let mut draws = 1;
-            // Somebody else's: the next number, the same whenever it is asked.
-            while came.as_ref().is_some_and(|came| came.id.as_deref() != Some(&*account.id))
-                && account.number.is_none()
+            // Somebody else's, here or in the file: the next number, the same whenever it is asked.
+            while account.number.is_none()
                 && draws < DRAWS
+                && came.as_ref().map_or_else(|| self.numbers.contains(&number), |came| !ours(came))
             {
                 number = self.import.names.number(&account.id, draws);
                 let next = origins(self.import.pool, Kind::Account, &[number.to_string()]).await?;
                 came = next.get(number.as_str()).cloned();
                 draws += 1;
             }
+            let is_free = self.numbers.insert(number.clone()) || account.number.is_some();
             let known = match &came {
-                None => false,
-                Some(came) if came.id.as_deref() != Some(&*account.id) => {
+                None if is_free => false,
+                Some(came) if ours(came) => {
+                    if came.row.as_deref() != Some(&account.origin.row) {
+                        changed(&mut self.checked.problems, &ACCOUNTS, line);
+                    }
+                    true
+                }
+                None | Some(_) => {
                     let message = "an account of this bank has this number";
                     self.wrong(ACCOUNTS.file, line, "number", "NUMBER_TAKEN", message);
                     false
-                }
-                Some(came) if came.row.as_deref() == Some(&account.origin.row) => true,
-                Some(_) => {
-                    changed(&mut self.checked.problems, &ACCOUNTS, line);
-                    true
                 }
             };
             self.begin(&account, number, known);
@@ -368,4 +380,19 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// The numbers that accounts bring with them.
+fn brought(import: &Import<'_>) -> Result<HashSet<AccountNumber>, ImportError> {
+    // What is wrong is told when the rows are looked at.
+    let mut unheard = Problems::default();
+    let mut numbers = HashSet::new();
+    if let Some(mut table) = Table::open(&import.dir, &ACCOUNTS, &mut unheard)? {
+        while let Some(row) = table.next(&mut unheard)? {
+            numbers.extend(row.text("number").parse::<AccountNumber>());
+            let record = row.into_record();
+            table.done(record);
+        }
+    }
+    Ok(numbers)
 }

@@ -17,6 +17,8 @@ pub struct Came {
     pub id: Option<String>,
     /// The hash of what its file said.
     pub row: Option<String>,
+    /// Who holds it, where it is an account.
+    pub owner: Option<String>,
 }
 
 /// Those of `ids` that the log knows, and where they came from.
@@ -25,15 +27,20 @@ pub struct Came {
 /// [`StoreError`].
 pub async fn origins(pool: &PgPool, kind: Kind, ids: &[String]) -> Result<HashMap<String, Came>, StoreError> {
     let rows = sqlx::query!(
-        r#"SELECT e.aggregate_id, o.origin ->> 'id' AS "id?", o.origin ->> 'row' AS "row?"
+        r#"SELECT e.aggregate_id, o.value -> 'origin' ->> 'id' AS "id?", o.value -> 'origin' ->> 'row' AS "row?",
+                  o.value -> 'terms' ->> 'owner' AS "owner?"
              FROM UNNEST($2::text[]) AS wanted (id)
              JOIN events e ON e.aggregate_type = $1 AND e.aggregate_id = wanted.id AND e.sequence = 1
-             LEFT JOIN LATERAL (SELECT value -> 'origin' AS origin FROM json_each(e.payload) LIMIT 1) o ON true"#,
+             LEFT JOIN LATERAL (SELECT value FROM json_each(e.payload) LIMIT 1) o ON true"#,
         kind.as_str(),
         ids
     );
     let rows = rows.fetch_all(pool).await?;
-    Ok(rows.into_iter().map(|row| (row.aggregate_id, Came { id: row.id, row: row.row })).collect())
+    let came = rows.into_iter().map(|row| {
+        let came = Came { id: row.id, row: row.row, owner: row.owner };
+        (row.aggregate_id, came)
+    });
+    Ok(came.collect())
 }
 
 /// The import that is not finished, by its name, if there is one.
