@@ -47,7 +47,9 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 const SWEEP: SignedDuration = SignedDuration::from_hours(1);
 
 /// Seconds from one try to the next (Standard Webhooks): ten tries in a little more than three days.
-const PAUSES: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+const PAUSES: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, LONGEST];
+/// The last of them, and the longest that an address may ask for.
+const LONGEST: i64 = 86_400;
 
 /// How webhooks are told.
 pub struct DeliveryOptions {
@@ -280,11 +282,11 @@ impl Deliverer {
         let (now, position) = (sources.clock.now(), claimed.position);
         let attempted = match self.body(position).await? {
             Some(body) => self.0.sender.send(id, endpoint, &message_id(id, position), body, now).await,
-            None => Attempted { answer: Err("UNREADABLE") },
+            None => Attempted::unanswered("UNREADABLE"),
         };
         let now = sources.clock.now();
-        let next =
-            (!attempted.is_taken() && !attempted.is_gone()).then(|| self.pause(claimed.attempts)).flatten();
+        let is_over = attempted.is_taken() || attempted.is_gone();
+        let next = if is_over { None } else { self.pause(claimed.attempts, attempted.wait) };
         let next = next.and_then(|pause| now.checked_add(pause).ok());
         store::record(&self.0.pool, id, claimed, &attempted, now, next).await?;
         let outcome = match next {
@@ -317,11 +319,13 @@ impl Deliverer {
         }
     }
 
-    /// How long to wait after so many tries, and up to a tenth more, so that not everything comes back at once; none when
-    /// that was the last.
-    fn pause(&self, attempts: i32) -> Option<SignedDuration> {
+    /// How long to wait after so many tries, longer if the other side asks for it, and up to a tenth more, so that not
+    /// everything comes back at once; none when that was the last.
+    fn pause(&self, attempts: i32, asked: Option<SignedDuration>) -> Option<SignedDuration> {
         let nth = usize::try_from(attempts).ok()?.checked_sub(1)?;
-        let millis = PAUSES.get(nth)?.checked_mul(1_000)?;
+        // Nobody is left alone for longer than between the last two tries: that would be a way not to be told.
+        let asked = asked.map_or(0, |asked| asked.as_secs().min(LONGEST));
+        let millis = PAUSES.get(nth)?.max(&asked).checked_mul(1_000)?;
         let mut chance = [0; 1];
         self.0.journal.sources().entropy.fill(&mut chance);
         Some(SignedDuration::from_millis(millis + millis / 10 * i64::from(chance[0]) / 256))

@@ -9,9 +9,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bursar_domain::kernel::WebhookId;
 use bursar_domain::webhooks::Endpoint;
-use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::RETRY_AFTER;
 use reqwest::redirect::Policy;
-use reqwest::{Response, Url};
+use reqwest::{Response, StatusCode, Url};
 
 use super::guard::{Blocked, Guard, Lookup};
 use crate::keys::Keys;
@@ -31,9 +33,15 @@ pub struct NoClient(#[from] reqwest::Error);
 pub(super) struct Attempted {
     /// The status and the beginning of the answer, or why there was none.
     pub(super) answer: Result<(u16, String), &'static str>,
+    /// How long the other side wants to be left alone, if it says so.
+    pub(super) wait: Option<SignedDuration>,
 }
 
 impl Attempted {
+    pub(super) const fn unanswered(reason: &'static str) -> Self {
+        Self { answer: Err(reason), wait: None }
+    }
+
     pub(super) fn is_taken(&self) -> bool {
         matches!(self.answer, Ok((200..=299, _)))
     }
@@ -76,10 +84,10 @@ impl Sender {
     ) -> Attempted {
         // It was checked when it was written.
         let Ok(url) = Url::parse(&endpoint.settings.url) else {
-            return Attempted { answer: Err("UNREACHABLE") };
+            return Attempted::unanswered("UNREACHABLE");
         };
         if !self.guard.admits_literal(&url) {
-            return Attempted { answer: Err("BLOCKED_ADDRESS") };
+            return Attempted::unanswered("BLOCKED_ADDRESS");
         }
         let timestamp = now.as_second().to_string();
         let signatures = endpoint.generations(now).map(|generation| {
@@ -93,8 +101,11 @@ impl Sender {
             .header("webhook-timestamp", &timestamp)
             .header("webhook-signature", signatures.collect::<Vec<_>>().join(" "));
         match request.body(body).send().await {
-            Ok(answer) => Attempted { answer: Ok((answer.status().as_u16(), beginning(answer).await)) },
-            Err(error) => Attempted { answer: Err(reason(&error)) },
+            Ok(answer) => {
+                let (status, wait) = (answer.status(), wait(&answer, now));
+                Attempted { answer: Ok((status.as_u16(), beginning(answer).await)), wait }
+            }
+            Err(error) => Attempted::unanswered(reason(&error)),
         }
     }
 }
@@ -106,6 +117,22 @@ fn sign(secret: &[u8], message: &str, timestamp: &str, body: &str) -> String {
         signed.update(part.as_bytes());
     }
     format!("v1,{}", BASE64.encode(signed.sign()))
+}
+
+/// How long a server that is too busy wants to be left alone (RFC 9110, `Retry-After`): seconds, or until a date.
+fn wait(answer: &Response, now: Timestamp) -> Option<SignedDuration> {
+    let is_busy = matches!(answer.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+    let said = answer.headers().get(RETRY_AFTER).filter(|_| is_busy)?.to_str().ok()?;
+    until(said.trim(), now)
+}
+
+fn until(said: &str, now: Timestamp) -> Option<SignedDuration> {
+    if !said.is_empty() && said.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More than fits is for ever, which whoever asks shortens.
+        return Some(said.parse().map_or(SignedDuration::MAX, SignedDuration::from_secs));
+    }
+    let date = rfc2822::DateTimeParser::new().parse_timestamp(said).ok()?;
+    Some(date.duration_since(now)).filter(SignedDuration::is_positive)
 }
 
 /// The first bytes of an answer, as text; the rest is not read.
@@ -144,5 +171,23 @@ mod tests {
         let secret = BASE64.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signed = sign(&secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", r#"{"test": 2432232314}"#);
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn who_is_busy_says_seconds_or_a_date() {
+        let now: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
+        for (said, seconds) in [
+            ("120", Some(120)),
+            ("0", Some(0)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(37)),
+            ("Sun, 06 Nov 1994 08:48:37 GMT", None),
+            ("", None),
+            ("-5", None),
+            ("1.5", None),
+            ("soon", None),
+        ] {
+            assert_eq!(until(said, now), seconds.map(SignedDuration::from_secs), "{said}");
+        }
+        assert_eq!(until("99999999999999999999", now), Some(SignedDuration::MAX));
     }
 }

@@ -16,6 +16,7 @@ use crate::support::client::Answer;
 use crate::support::{Bank, Client, Person, config};
 
 /// A webhook at a sink, and the staff who made it.
+#[derive(Clone)]
 struct Told {
     admin: Client,
     path: String,
@@ -128,6 +129,35 @@ async fn what_is_not_taken_is_tried_again_with_the_same_id_and_a_new_signature()
     assert!(
         heard[4].timestamp.parse::<i64>().unwrap() >= heard[0].timestamp.parse::<i64>().unwrap() + 10_000
     );
+    bank.close().await;
+}
+
+#[tokio::test]
+async fn who_is_busy_is_left_alone_for_as_long_as_they_ask_and_no_longer_than_a_day() {
+    let (bank, sink) = (Bank::open().await, Sink::open().await);
+    let told = Told::at(&bank, &sink.url(), &["card.*"]).await;
+    let in_an_hour = bank.app.journal.sources().clock.now() + SignedDuration::from_mins(70);
+    let date = in_an_hour.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    // What is no answer of a server that is busy, and what nobody understands, changes nothing.
+    for (says, early, late) in [
+        (Say::Busy(429, "100".into()), 80, 31),
+        (Say::Busy(503, date), 3_800, 800),
+        (Say::Busy(500, "9999".into()), 0, 6),
+        (Say::Busy(503, "soon".into()), 0, 6),
+        (Say::Busy(429, "1".into()), 0, 6),
+        (Say::Busy(503, "99999999999999999999".into()), 86_000, 9_100),
+    ] {
+        let before = sink.heard().len();
+        sink.next(&[says]);
+        let told = Told { admin: bank.approver().await.client, ..told.clone() };
+        told.ask("test", json!({})).await.is(200);
+        deliver(&bank).await;
+        assert_eq!(sink.heard().len(), before + 1);
+        after(&bank, early).await;
+        assert_eq!(sink.heard().len(), before + 1, "{early} seconds are too early");
+        after(&bank, late).await;
+        assert_eq!(sink.heard().len(), before + 2, "{early} seconds and {late} are enough");
+    }
     bank.close().await;
 }
 

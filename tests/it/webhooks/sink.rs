@@ -50,9 +50,11 @@ impl Heard {
 }
 
 /// What is answered.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Say {
     Status(u16),
+    /// Not now, but after what `Retry-After` says.
+    Busy(u16, String),
     /// Goes on for ever.
     Flood,
     /// To where it was told.
@@ -90,7 +92,7 @@ impl Sink {
 
     /// Answers the next requests so; then 204, or what it says always.
     pub fn next(&self, says: &[Say]) {
-        self.mind.says.lock().unwrap().extend(says);
+        self.mind.says.lock().unwrap().extend(says.iter().cloned());
     }
 
     pub fn always(&self, say: Say) {
@@ -124,10 +126,13 @@ async fn hear(State(mind): State<Mind>, headers: HeaderMap, body: Bytes) -> Resp
         body: String::from_utf8(body.to_vec()).unwrap(),
     });
     let next = mind.says.lock().unwrap().pop_front();
-    let always = *mind.always.lock().unwrap();
+    let always = mind.always.lock().unwrap().clone();
     match next.or(always) {
         None => StatusCode::NO_CONTENT.into_response(),
         Some(Say::Status(status)) => (StatusCode::from_u16(status).unwrap(), "said\nso").into_response(),
+        Some(Say::Busy(status, after)) => {
+            (StatusCode::from_u16(status).unwrap(), [("retry-after", after)]).into_response()
+        }
         Some(Say::Redirect) => (StatusCode::TEMPORARY_REDIRECT, [("location", "/elsewhere")]).into_response(),
         Some(Say::Late(late)) => {
             tokio::time::sleep(late).await;
