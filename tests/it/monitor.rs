@@ -141,6 +141,40 @@ async fn whatever_breaks_a_rule_is_found() {
     throw_away(bank).await;
 }
 
+#[tokio::test]
+async fn an_event_that_cannot_be_read_is_passed_over_and_what_comes_after_it_is_watched() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let mut monitor = Monitor::new(bank.app.journal.clone(), bank.pool.clone());
+    ada.client.pay(&ada.current, &ada.savings, 1_000, "before").await.is(201);
+    assert_eq!(broken(&bank, &mut monitor).await, []);
+    for (n, (from, to)) in [("completed", "vanished"), ("NGN", "naira")].into_iter().enumerate() {
+        // Money has moved, and nobody here can say which.
+        let at = forge(&bank, &ada, &format!("txn_0192f0c1a00070008000000000000b0{n}"), 7).await;
+        let sql = "UPDATE events SET payload = replace(payload::text, $2, $3)::json WHERE position = $1";
+        sqlx::query(sql).bind(at).bind(from).bind(to).execute(&bank.pool).await.unwrap();
+        // On the same page as what comes after it, and by itself.
+        if n == 1 {
+            assert_eq!(broken(&bank, &mut monitor).await, []);
+        }
+        ada.client.pay(&ada.current, &ada.savings, 10, &format!("after-{n}")).await.is(201);
+        assert_eq!(broken(&bank, &mut monitor).await, []);
+        assert_eq!(looked_at(&bank.pool).await, at + 1);
+    }
+    bola.client.pay(&bola.current, &ada.current, 1, "goes on").await.is(201);
+    assert_eq!(broken(&bank, &mut monitor).await, []);
+    // The control: it watches as before.
+    let mut connection = bank.pool.acquire().await.unwrap();
+    forge::record(&mut connection, "txn_0192f0c1a00070008000000000000b09", &ada.current, &ada.savings, 7)
+        .await
+        .unwrap();
+    let at = looked_at(&bank.pool).await + 1;
+    let continuous = ("CONTINUOUS".to_owned(), at);
+    assert_eq!(broken(&bank, &mut monitor).await, [continuous.clone(), continuous]);
+    drop(connection);
+    throw_away(bank).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bank_that_is_wrong_writes_nothing_until_somebody_answers_for_it() {
     let bank = Bank::open().await;

@@ -7,6 +7,9 @@
 //! | `CONTINUOUS` | each balance is the one before plus the amount | |
 //! | `FUNDED` | no debit that asks for funds goes below what an account may reach | |
 //!
+//! An event that this version cannot read, because a newer one wrote it or it is damaged, is passed over, and said so
+//! (`bursar_monitor_unreadable_total`): what it moved is not checked, and what comes after it is.
+//!
 //! Cheap and incremental, where `bursar audit replay` is complete: the servers of a bank take turns, and the log is gone
 //! through once. A breach stops the writing on all of them until somebody has looked at it and answered for it: a bank
 //! that is wrong must not go on.
@@ -15,7 +18,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use bursar_domain::codec::Codec;
+use bursar_domain::codec::{Codec, Unreadable};
 use bursar_domain::ledger::{Checks, Effect};
 use bursar_domain::{AccountNumber, Position, Recorded};
 use jiff::{SignedDuration, Timestamp};
@@ -62,6 +65,8 @@ pub struct Monitor {
     /// The last balance of accounts, as of this position; of none while a page is under way, and after one that failed.
     balances: LruCache<AccountNumber, i64>,
     reached: Option<Position>,
+    /// Events of the page under way that this version cannot read, and of one that failed.
+    unreadable: Vec<(Position, Unreadable)>,
     /// Everything up to here was looked at, by whichever server.
     seen: Position,
     /// When all balances are to be added up again.
@@ -79,8 +84,8 @@ impl Monitor {
     #[must_use]
     pub fn new(journal: Journal, pool: PgPool) -> Self {
         let balances = LruCache::new(REMEMBERED);
-        let sweep_at = Timestamp::MIN;
-        Self { journal, pool, own: None, codec: Codec::default(), balances, reached: None, seen: 0, sweep_at }
+        let (own, codec, unreadable, sweep_at) = (None, Codec::default(), Vec::new(), Timestamp::MIN);
+        Self { journal, pool, own, codec, balances, reached: None, unreadable, seen: 0, sweep_at }
     }
 
     /// Looks at what is new, `every` so often, until `stop` says so.
@@ -141,6 +146,8 @@ impl Monitor {
             self.rest(through, swept_at);
             return Ok(false);
         }
+        // Of a page whose end we did not hear, when it was written all the same.
+        self.passed_over(turn.position);
         let mut found = self.events(&mut page, turn.position, through).await?;
         if sweeps {
             found.extend(unbalanced(&mut page, turn.head).await?);
@@ -162,6 +169,7 @@ impl Monitor {
             .execute(&mut *page)
             .await?;
         page.commit().await?;
+        self.passed_over(through);
         self.reached = Some(through);
         self.rest(through, swept_at);
         Ok(through < turn.head)
@@ -171,6 +179,14 @@ impl Monitor {
     fn rest(&mut self, seen: Position, swept_at: Timestamp) {
         self.seen = seen;
         self.sweep_at = swept_at.checked_add(SWEEP).unwrap_or(Timestamp::MAX);
+    }
+
+    /// Says what was passed over up to a position, once each: nobody looks at it again.
+    fn passed_over(&mut self, through: Position) {
+        for (position, event) in self.unreadable.drain(..).filter(|(position, _)| *position <= through) {
+            metrics::counter!("bursar_monitor_unreadable_total").increment(1);
+            tracing::error!(position, %event, "this version cannot read an event, and does not watch what it moved");
+        }
     }
 
     async fn events(
@@ -183,29 +199,32 @@ impl Monitor {
             // Others have been here since, or we were and could not say so: what we remember is of another moment.
             self.balances.clear();
         }
-        let events = read::range(&mut *connection, &self.codec, after, through).await?;
-        let (mut found, mut expected) = (Vec::new(), after);
-        for recorded in &events {
+        let events = read::each(&mut *connection, &self.codec, after, through).await?;
+        let (mut found, mut debits, mut expected) = (Vec::new(), Vec::new(), after);
+        for (position, event) in events {
             expected += 1;
-            if recorded.position != expected {
-                let finding = format!("after position {} comes {}", expected - 1, recorded.position);
+            if position != expected {
+                let finding = format!("after position {} comes {position}", expected - 1);
                 found.push(Finding { position: expected, invariant: "GAPLESS", finding });
-                expected = recorded.position;
+                expected = position;
             }
-        }
-        let mut debits = Vec::new();
-        for recorded in &events {
-            self.event(recorded, &mut found, &mut debits);
+            match event {
+                Ok(recorded) => self.event(recorded, &mut found, &mut debits),
+                // What it moved is not known: every balance is believed once more. It is no breach, and stops nothing.
+                Err(event) => {
+                    self.balances.clear();
+                    self.unreadable.push((position, event));
+                }
+            }
         }
         found.extend(unfunded(connection, debits).await?);
         Ok(found)
     }
 
     /// What an event shows by itself and after those before it; adds its debits to those that must be funded.
-    fn event(&mut self, recorded: &Recorded, found: &mut Vec<Finding>, debits: &mut Vec<Debit>) {
-        let position = recorded.position;
-        let mut event = recorded.event.clone();
-        let Some(Effect::Post { postings, checks, .. }) = event.effect(&recorded.stream.id) else { return };
+    fn event(&mut self, recorded: Recorded, found: &mut Vec<Finding>, debits: &mut Vec<Debit>) {
+        let Recorded { position, stream, mut event, .. } = recorded;
+        let Some(Effect::Post { postings, checks, .. }) = event.effect(&stream.id) else { return };
         if postings.check_balanced().is_err() {
             let finding = "its postings do not sum to zero".to_owned();
             found.push(Finding { position, invariant: "BALANCED", finding });

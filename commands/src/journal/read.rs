@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use bursar_domain::codec::{Codec, Stored};
+use bursar_domain::codec::{Codec, Stored, Unreadable};
 use bursar_domain::ledger::{LedgerAccount, Ties};
 use bursar_domain::{AccountNumber, Position, Recorded};
 
@@ -23,8 +23,8 @@ pub(super) struct EventRow {
 }
 
 impl EventRow {
-    pub(super) fn read(&self, codec: &Codec) -> Result<Recorded, StoreError> {
-        Ok(codec.read(&Stored {
+    pub(super) fn read(&self, codec: &Codec) -> Result<Recorded, Unreadable> {
+        codec.read(&Stored {
             position: self.position,
             recorded_at: self.recorded_at.to_jiff(),
             sequence: self.sequence,
@@ -34,7 +34,7 @@ impl EventRow {
             event_version: &self.event_version,
             payload: &self.payload,
             metadata: &self.metadata,
-        })?)
+        })
     }
 }
 
@@ -44,29 +44,20 @@ async fn decode(
     codec: &Codec,
     rows: &[impl Borrow<EventRow> + Sync],
 ) -> Result<Vec<Recorded>, StoreError> {
+    prepare(reader, codec, rows).await?;
+    rows.iter().map(|row| Ok(row.borrow().read(codec)?)).collect()
+}
+
+async fn prepare(
+    reader: Reader<'_>,
+    codec: &Codec,
+    rows: &[impl Borrow<EventRow> + Sync],
+) -> Result<(), StoreError> {
     let lacking = codec.lacking(rows.iter().map(|row| row.borrow().payload.as_str()));
     if !lacking.is_empty() {
         vault::fetch(reader, &lacking, |subject, stored| codec.learn(subject, stored)).await?;
     }
-    rows.iter().map(|row| row.borrow().read(codec)).collect()
-}
-
-/// Those events of a page that can be read. What the others changed is not known, so nothing may be remembered; what
-/// they say concerns only whoever asks for their streams.
-pub(super) async fn readable(
-    mut reader: Reader<'_>,
-    codec: &Codec,
-    after: Position,
-    through: Position,
-) -> Result<Vec<Recorded>, StoreError> {
-    let mut events = Vec::new();
-    for position in after..through {
-        match range(reader.again(), codec, position, position + 1).await {
-            Err(StoreError::Unreadable(_)) => {}
-            page => events.extend(page?),
-        }
-    }
-    Ok(events)
+    Ok(())
 }
 
 /// The events of the streams (kinds[i], ids[i]), each stream in order.
@@ -107,12 +98,24 @@ pub(crate) async fn range<'a>(
     after: Position,
     through: Position,
 ) -> Result<Vec<Recorded>, StoreError> {
+    let events = each(reader, codec, after, through).await?;
+    Ok(events.into_iter().map(|(_, event)| event).collect::<Result<_, _>>()?)
+}
+
+/// The same, position by position: what cannot be read concerns nobody but whoever needs it.
+pub(crate) async fn each<'a>(
+    reader: impl Into<Reader<'a>>,
+    codec: &Codec,
+    after: Position,
+    through: Position,
+) -> Result<Vec<(Position, Result<Recorded, Unreadable>)>, StoreError> {
     let mut reader = reader.into();
     let connection = match reader.again() {
         Reader::Postgres(connection) => connection,
         Reader::InMemory(session) => {
             let rows = session.range(after, through).await?;
-            return decode(reader, codec, &rows).await;
+            prepare(reader, codec, &rows).await?;
+            return Ok(rows.iter().map(|row| (row.position, row.read(codec))).collect());
         }
     };
     let rows = sqlx::query_as!(
@@ -125,7 +128,8 @@ pub(crate) async fn range<'a>(
     )
     .fetch_all(&mut *connection)
     .await?;
-    decode(reader, codec, &rows).await
+    prepare(reader, codec, &rows).await?;
+    Ok(rows.iter().map(|row| (row.position, row.read(codec))).collect())
 }
 
 /// The events at `positions`, in order.

@@ -256,14 +256,18 @@ impl Sequencer {
         while self.head.position < head.position {
             let (after, through) =
                 (self.head.position, head.position.min(self.head.position + CATCH_UP_PAGE));
-            let mut events = match read::range(&mut *connection, &self.codec, after, through).await {
-                Err(StoreError::Unreadable(event)) => {
-                    tracing::error!(%event, "another process wrote what this version cannot read");
-                    self.memory.clear();
-                    read::readable(connection.into(), &self.codec, after, through).await?
+            let mut events = Vec::new();
+            for (_, event) in read::each(&mut *connection, &self.codec, after, through).await? {
+                match event {
+                    Ok(event) => events.push(event),
+                    // What it changed is not known, so nothing may be remembered; what it says concerns only whoever
+                    // asks for its stream.
+                    Err(event) => {
+                        tracing::error!(%event, "another process wrote what this version cannot read");
+                        self.memory.clear();
+                    }
                 }
-                read => read?,
-            };
+            }
             self.observers.tell(&events);
             self.memory.forget(&mut events);
             self.head.position = through;

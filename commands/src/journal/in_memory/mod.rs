@@ -75,7 +75,7 @@ impl InMemory {
     /// # Errors
     /// [`StoreError::Unreadable`].
     pub(crate) fn read(&self, after: usize, codec: &Codec) -> Result<Vec<Recorded>, StoreError> {
-        self.tables().events.iter().skip(after).map(|row| row.read(codec)).collect()
+        self.tables().events.iter().skip(after).map(|row| Ok(row.read(codec)?)).collect()
     }
 
     /// Asks something of the ledger's accounts.
