@@ -147,6 +147,10 @@ async fn a_loan_is_reviewed_and_approved_from_the_inbox_by_two() {
     let mut approver = staff(&bank, "approver@example.com").await;
     approver.sees("100,000.00 NGN").await;
     pictured(&mut approver, "approvals").await;
+    // Whoever decides sees it too, and goes back to the list.
+    approver.click("a[href^='#/loans/']").await;
+    approver.sees("A roof").await;
+    approver.keys(&["g", "a"]).await;
     approver.press("Approve").await;
     approver.until("document.querySelector('dialog')").await;
     approver.write("#words", "Looks sound").await;

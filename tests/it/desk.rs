@@ -1,7 +1,7 @@
 //! What staff find at a desk: people, accounts, payments, what waits for them, and what the log says.
 
 use bursar_commands::proof::Outside;
-use bursar_domain::kernel::Permission::{self, AccountOps, LoanApprove, LoanReview, PiiErase};
+use bursar_domain::kernel::Permission::{self, AccountOps, LoanApprove, LoanDisburse, LoanReview, PiiErase};
 use serde_json::{Value, json};
 
 use crate::personal_data::staff;
@@ -175,6 +175,32 @@ async fn everybody_finds_what_waits_for_them_and_can_do_it_from_there() {
     bank.caught_up().await;
     let other = with(&bank, "teller@example.com", &[AccountOps]).await;
     assert_eq!(inbox(&other).await, [("CLOSURE_APPROVED".to_owned(), vec!["finalize".to_owned()])]);
+    bank.close().await;
+}
+
+#[tokio::test]
+async fn whoever_decides_about_a_loan_reads_it_and_nothing_else_of_loans() {
+    let bank = Bank::open().await;
+    let ada = bank.ada().await;
+    let loan = lending::applies(&ada).await;
+    bank.caught_up().await;
+    let path = format!("/v1/staff/loans/{loan}");
+    for permission in [LoanReview, LoanApprove, LoanDisburse] {
+        let client = with(&bank, "teller@example.com", &[permission]).await;
+        assert_eq!(client.get(&path).await.is(200).text_at("loanId"), loan);
+        let list = client.get("/v1/staff/loans").await;
+        let begin = client.post(&format!("{path}/request-info"), &json!({"note": "Payslips"})).await;
+        if permission == LoanReview {
+            list.is(200);
+            // The control: there is nothing to ask yet, and whoever reviews is told so.
+            begin.problem(409, "INVALID_STATE");
+        } else {
+            list.problem(403, "PERMISSION_DENIED");
+            begin.problem(403, "PERMISSION_DENIED");
+        }
+    }
+    let other = with(&bank, "teller@example.com", &[AccountOps]).await;
+    assert_eq!(other.get(&path).await.problem(403, "PERMISSION_DENIED").body["permission"], "LOAN_REVIEW");
     bank.close().await;
 }
 

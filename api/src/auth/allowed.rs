@@ -16,6 +16,8 @@ use crate::problem::Problem;
 pub trait Grant: Send + Sync + 'static {
     /// Which one.
     const PERMISSION: Permission;
+    /// Others that are as good.
+    const OR: &'static [Permission] = &[];
     /// Whether what it allows to write moves money.
     const MONEY: bool = false;
 }
@@ -169,6 +171,15 @@ impl Grant for LoanDisburse {
     const MONEY: bool = true;
 }
 
+/// Staff who look into a loan, or decide about it: whoever decides sees what it is.
+#[derive(Debug, Clone, Copy)]
+pub struct LoanDesk;
+
+impl Grant for LoanDesk {
+    const PERMISSION: Permission = Permission::LoanReview;
+    const OR: &'static [Permission] = &[Permission::LoanApprove, Permission::LoanDisburse];
+}
+
 /// A caller with the permission `P`, within the limit for reads.
 #[derive(Debug, Clone)]
 pub struct Allowed<P>(Caller, PhantomData<P>);
@@ -194,12 +205,17 @@ impl<P: Grant> FromRequestParts<App> for Allowed<P> {
     }
 }
 
-/// Whether the caller has the permission `P`.
+/// Whether the caller has the permission `P`, or another that is as good.
 ///
 /// # Errors
 /// 403.
 pub fn permit<P: Grant>(caller: &Caller) -> Result<(), Problem> {
-    if caller.may(P::PERMISSION) { Ok(()) } else { Err(Problem::permission_denied(P::PERMISSION)) }
+    let mut enough = std::iter::once(&P::PERMISSION).chain(P::OR);
+    if enough.any(|permission| caller.may(*permission)) {
+        Ok(())
+    } else {
+        Err(Problem::permission_denied(P::PERMISSION))
+    }
 }
 
 /// Any caller whose token is good, within the limit for reads.

@@ -29,8 +29,8 @@ use jiff::Timestamp;
 
 pub use allowed::{
     AccountOps, Allowed, AuditRead, CardOps, DeviceOps, DisputeResolve, Grant, KycVerify, LoanApprove,
-    LoanDisburse, LoanReview, ManageProfile, MfaVerify, OpsRebuild, PiiErase, ProductAdmin, ReadAccount,
-    StaffAdmin, WebhookAdmin, WriteTransactions, permit,
+    LoanDesk, LoanDisburse, LoanReview, ManageProfile, MfaVerify, OpsRebuild, PiiErase, ProductAdmin,
+    ReadAccount, StaffAdmin, WebhookAdmin, WriteTransactions, permit,
 };
 pub use cache::Verified;
 pub use guard::LoginGuard;

@@ -15,7 +15,7 @@ use super::views::{LoanDetails, LoanList, LoanMoved};
 use super::{ListAllLoans, listed, moved, one};
 use crate::answer::Answer;
 use crate::app::App;
-use crate::auth::{Allowed, LoanApprove, LoanDisburse, LoanReview};
+use crate::auth::{Allowed, LoanApprove, LoanDesk, LoanDisburse, LoanReview};
 use crate::openapi::{IfMatch, ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::past::PastQuery;
 use crate::problem::Problem;
@@ -107,7 +107,7 @@ async fn list_loans_as_staff(
 )]
 async fn read_loan_as_staff(
     State(app): State<App>,
-    caller: Allowed<LoanReview>,
+    caller: Allowed<LoanDesk>,
     wants: Conditions,
     id: InPath<LoanId>,
     Queried(PastQuery { as_of }): Queried<PastQuery>,

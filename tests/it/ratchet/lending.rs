@@ -200,7 +200,11 @@ fn decisions() -> Vec<Row> {
     let reason = |_: &World, _: &str| -> Value { json!({"reason": "Not now"}) };
     vec![
         get("/v1/staff/loans", reviews, Names::Nothing),
-        Row { own: |world| &world.lending.pending, ..get("/v1/staff/loans/{loanId}", reviews, anybodys) },
+        Row {
+            own: |world| &world.lending.pending,
+            or: &[LoanApprove, LoanDisburse],
+            ..get("/v1/staff/loans/{loanId}", reviews, anybodys)
+        },
         Row {
             own: |world| &world.lending.owed,
             by: Some(|world| &world.auditor.client),

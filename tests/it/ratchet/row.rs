@@ -198,6 +198,8 @@ pub struct Row {
     pub ready: Ready,
     /// Who asks, when it is not who would be expected.
     pub by: Option<fn(&World) -> &Client>,
+    /// Permissions that are as good as the one it needs.
+    pub or: &'static [Permission],
 }
 
 pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
@@ -212,6 +214,7 @@ pub(super) fn get(path: &'static str, access: Access, names: Names) -> Row {
         replays: false,
         ready: repeat::always,
         by: None,
+        or: &[],
     }
 }
 
