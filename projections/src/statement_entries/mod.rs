@@ -5,6 +5,8 @@ mod query;
 mod tests;
 mod whole;
 
+use std::collections::{HashMap, HashSet};
+
 use bursar_domain::ledger::Posting;
 use bursar_domain::payments::{Cause, Movement, PaymentKind};
 use bursar_domain::{AccountNumber, Event, Kind, Position, Recorded};
@@ -37,15 +39,20 @@ struct Row<'a> {
     reference: &'a str,
     narration: Option<&'a str>,
     counterparty: &'a str,
+    /// Which entry of the account it is; known once it is folded.
+    number: i64,
 }
 
+/// Accounts whose last number is held between batches; beyond it all are asked for anew. About 50 MB.
+const HELD: usize = 500_000;
+
 const COPY: &str = "COPY statement_entries (position, recorded_at, amount, balance, line, account_number,
-    transaction_id, type, currency, description, reference, narration, counterparty)
+    transaction_id, type, currency, description, reference, narration, counterparty, number)
     FROM STDIN (FORMAT binary)";
 
 impl Row<'_> {
     fn write(&self, rows: &mut CopyRows) {
-        rows.row(13)
+        rows.row(14)
             .int8(self.position)
             .timestamp(self.recorded_at)
             .int8(self.amount)
@@ -58,7 +65,8 @@ impl Row<'_> {
             .text(self.description)
             .text(self.reference)
             .optional_text(self.narration)
-            .text(self.counterparty);
+            .text(self.counterparty)
+            .int8(self.number);
     }
 }
 
@@ -78,6 +86,7 @@ fn rows<'a>(event: &'a Recorded, moved: Movement<'a>) -> impl Iterator<Item = Ro
         reference: moved.reference,
         narration: moved.narration,
         counterparty: moved.counterparty(usize::from(line.unsigned_abs())).map_or("", AccountNumber::as_str),
+        number: 0,
     })
 }
 
@@ -122,6 +131,8 @@ const fn description(cause: Cause, line: i16, posting: &Posting) -> &'static str
 #[derive(Debug, Default)]
 pub struct StatementEntries {
     pending: CopyRows,
+    /// How many entries accounts have, those that wait among them.
+    numbers: HashMap<AccountNumber, i64>,
     /// The accounts that are left as they are.
     mask: Mask,
 }
@@ -141,19 +152,37 @@ impl ReadModel for StatementEntries {
         name: "statement_entries",
         key: &["account_number", "recorded_at", "position", "line"],
         position: "position",
-        append_only: true,
+        // Only ever appended, but the last entry of an account is looked for while a rebuild fills it.
+        append_only: false,
     }];
 
-    async fn load(&mut self, _: &mut PgConnection, _: &[Recorded]) -> sqlx::Result<()> {
-        // A posting becomes a row whatever was there before.
-        Ok(())
+    async fn load(&mut self, db: &mut PgConnection, events: &[Recorded]) -> sqlx::Result<()> {
+        let movements = events.iter().filter_map(|event| match &event.event {
+            Event::Payment(payment) => payment.movement(),
+            _ => None,
+        });
+        let missing: HashSet<&AccountNumber> = movements
+            .flat_map(|moved| moved.postings.iter())
+            .map(|posting| &posting.account)
+            .filter(|account| !self.numbers.contains_key(*account))
+            .collect();
+        let missing: Vec<String> = missing.into_iter().map(ToString::to_string).collect();
+        if missing.is_empty() { Ok(()) } else { self.load_numbers(db, &missing).await }
     }
 
     fn fold(&mut self, event: &Recorded) -> Result<(), FoldError> {
         let Event::Payment(payment) = &event.event else { return Ok(()) };
         if let Some(moved) = payment.movement() {
             let shown = rows(event, moved).filter(|row| !self.mask.hides(row.account_number));
-            shown.for_each(|row| row.write(&mut self.pending));
+            for row in shown {
+                let number = match self.numbers.get_mut(row.account_number) {
+                    Some(number) => number,
+                    // Its first.
+                    None => self.numbers.entry(row.account_number.into()).or_default(),
+                };
+                *number += 1;
+                Row { number: *number, ..row }.write(&mut self.pending);
+            }
         }
         Ok(())
     }
@@ -163,6 +192,27 @@ impl ReadModel for StatementEntries {
     }
 
     async fn save(&mut self, db: &mut PgConnection) -> sqlx::Result<()> {
-        self.pending.send(db, COPY).await
+        self.pending.send(db, COPY).await?;
+        if self.numbers.len() > HELD {
+            self.numbers.clear();
+        }
+        Ok(())
+    }
+}
+
+impl StatementEntries {
+    async fn load_numbers(&mut self, db: &mut PgConnection, accounts: &[String]) -> sqlx::Result<()> {
+        let rows = sqlx::query!(
+            r#"SELECT wanted.account_number AS "account_number!", last.number
+               FROM UNNEST($1::text[]) AS wanted (account_number)
+               CROSS JOIN LATERAL (SELECT e.number FROM statement_entries e
+                                   WHERE e.account_number = wanted.account_number COLLATE "C"
+                                   ORDER BY e.recorded_at DESC, e.position DESC, e.line DESC LIMIT 1) last"#,
+            accounts
+        );
+        for row in rows.fetch_all(db).await? {
+            self.numbers.insert(row.account_number.as_str().into(), row.number);
+        }
+        Ok(())
     }
 }

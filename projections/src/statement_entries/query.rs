@@ -72,7 +72,7 @@ pub struct StatementRange {
 }
 
 /// Which entries of the range are listed; opening and closing balance are those of the range all the same.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntryFilter {
     /// Only this way.
     pub entry_type: Option<EntryType>,
@@ -126,9 +126,13 @@ pub async fn statement(
     let Some(ends) = ends(pool, account, range, fence).await? else {
         return Ok(Statement::default());
     };
-    let mut count = QueryBuilder::new("SELECT count(*) ");
-    listed(&mut count, account, range.from, ends.last, filter);
-    let total = count.build_query_scalar().fetch_one(pool).await?;
+    let total = if *filter == EntryFilter::default() {
+        ends.entries
+    } else {
+        let mut count = QueryBuilder::new("SELECT count(*) ");
+        listed(&mut count, account, range.from, ends.last, filter);
+        count.build_query_scalar().fetch_one(pool).await?
+    };
     let mut list = QueryBuilder::new(format!("SELECT {COLUMNS} "));
     listed(&mut list, account, range.from, ends.last, filter);
     order(&mut list, sort, page);
@@ -149,6 +153,8 @@ pub(super) const COLUMNS: &str = "position, recorded_at, transaction_id, descrip
 pub(super) struct Ends {
     pub opening: i64,
     pub closing: i64,
+    /// How many entries there are between them.
+    pub entries: i64,
     /// The last entry until the end of the range.
     pub last: (Timestamp, Position),
 }
@@ -164,8 +170,8 @@ pub(super) async fn ends(
     let Some(last) = last_entry(pool, account, range.to, fence).await? else { return Ok(None) };
     let fence = (last.recorded_at, last.position);
     let opening = last_entry(pool, account, range.from, fence).await?;
-    let opening = opening.map_or(0, |entry| entry.balance);
-    Ok(Some(Ends { opening, closing: last.balance, last: fence }))
+    let (opening, before) = opening.map_or((0, 0), |entry| (entry.balance, entry.number));
+    Ok(Some(Ends { opening, closing: last.balance, entries: last.number - before, last: fence }))
 }
 
 /// Later than anything recorded: the beginning of the year 9999.
@@ -219,6 +225,7 @@ struct Last {
     recorded_at: Timestamp,
     position: Position,
     balance: i64,
+    number: i64,
 }
 
 /// The last entry recorded before `before` and not beyond `fence`.
@@ -229,7 +236,7 @@ async fn last_entry(
     (at, position): (Timestamp, Position),
 ) -> sqlx::Result<Option<Last>> {
     let row = sqlx::query!(
-        r#"SELECT recorded_at AS "recorded_at: jiff_sqlx::Timestamp", position, balance
+        r#"SELECT recorded_at AS "recorded_at: jiff_sqlx::Timestamp", position, balance, number
            FROM statement_entries
            WHERE account_number = $1 AND recorded_at < $2 AND recorded_at <= $3 AND position <= $4
            ORDER BY recorded_at DESC, position DESC, line DESC LIMIT 1"#,
@@ -243,6 +250,7 @@ async fn last_entry(
         recorded_at: row.recorded_at.to_jiff(),
         position: row.position,
         balance: row.balance,
+        number: row.number,
     }))
 }
 

@@ -68,3 +68,16 @@ fn every_event_adds_up_to_zero() {
     let events = bank.history(5, 200);
     assert!(events.iter().all(|event| lines(event).iter().map(|row| row.amount).sum::<i64>() == 0));
 }
+
+#[test]
+fn entries_of_an_account_are_numbered_from_one_on() {
+    let mut bank = Bank::default();
+    let (events, mut model) = (bank.history(3, 200), StatementEntries::default());
+    events.iter().for_each(|event| model.fold(event).unwrap());
+    for (account, _) in bank.ledger() {
+        let entries = events.iter().flat_map(lines).filter(|row| row.account_number == account.as_str());
+        let number = model.numbers.get(account).copied().unwrap_or_default();
+        assert_eq!(number, i64::try_from(entries.count()).unwrap(), "{account}");
+    }
+    assert!(model.numbers.len() > 3);
+}
