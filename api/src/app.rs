@@ -1,7 +1,6 @@
 //! The server put together: one value that every handler gets, and the way it is started and stopped.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,6 +51,7 @@ use tokio::task::JoinHandle;
 use crate::auth::proof::{NoAuthority, TrustAnchor};
 use crate::auth::{AccessTokens, Auth, BadKey, Caller, LoginGuard};
 use crate::config::{Config, Secret};
+use crate::connections;
 use crate::events::Streams;
 use crate::interest::ReadDayEnds;
 use crate::limits::{RateLimits, Shared};
@@ -440,21 +440,14 @@ fn processes(
 }
 
 /// Serves `app` until `stop` is ready, lets open requests finish, and closes the app.
-///
-/// # Errors
-/// When the listener fails.
-pub async fn serve(
-    app: App,
-    listener: TcpListener,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
+pub async fn serve(app: App, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) {
     // Small answers must not wait for the client's acknowledgement (Nagle).
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY");
         }
     });
-    let service = router::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let router = router::router(app.clone());
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let streams = app.streams.clone();
     let stop = async move {
@@ -464,15 +457,13 @@ pub async fn serve(
         // The receiver lives as long as the server.
         let _ = stopping.send(());
     };
-    let server = axum::serve(listener, service).with_graceful_shutdown(stop);
+    let header_patience = Duration::from_secs(app.config.server.header_seconds);
     let patience = Duration::from_secs(app.config.server.shutdown_seconds);
-    let result = tokio::select! {
-        result = server => result,
+    tokio::select! {
+        () = connections::serve(listener, router, header_patience, stop) => {}
         () = async { if stopped.await.is_ok() { tokio::time::sleep(patience).await } else { std::future::pending().await } } => {
             tracing::warn!("some requests did not finish in time");
-            Ok(())
         }
-    };
+    }
     app.close().await;
-    result
 }

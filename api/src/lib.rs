@@ -35,6 +35,7 @@ pub mod closures;
 pub mod communities;
 pub mod compliance;
 pub mod config;
+mod connections;
 mod console;
 pub mod database;
 pub mod datasets;

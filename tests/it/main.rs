@@ -36,6 +36,7 @@ mod closures;
 mod command_line;
 mod communities;
 mod compliance;
+mod connections;
 mod console;
 mod controls;
 mod costs;

@@ -18,7 +18,7 @@ use crate::config::Config;
 
 /// The server under load, in this process, and what its clients know.
 pub(super) struct Site {
-    server: JoinHandle<std::io::Result<()>>,
+    server: JoinHandle<()>,
     stop: oneshot::Sender<()>,
     address: SocketAddr,
     numbers: Arc<Vec<String>>,
@@ -57,7 +57,7 @@ impl Site {
     pub(super) async fn close(self) -> Result<(), Error> {
         // If it is gone already, the server has ended by itself and says why.
         let _ = self.stop.send(());
-        Ok(self.server.await??)
+        Ok(self.server.await?)
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn serve(config: Config) -> Outcome {
     let listener = listen(config.server.listen).await?;
     let app = App::build(config, wired.wiring).await?;
     println!("bursar listens on http://{}, {}", listener.local_addr()?, wired.database.whereabouts());
-    app::serve(app, listener, stop_signal()?).await?;
+    app::serve(app, listener, stop_signal()?).await;
     wired.database.close().await;
     telemetry.stop();
     Ok(ExitCode::SUCCESS)

@@ -63,7 +63,7 @@ pub(crate) async fn run(mut config: Config, args: DemoArgs) -> Outcome {
         Seed::of(&app, &wired.clock).run(now, args.days, args.customers).await?;
     }
     introduce(&app, listener.local_addr()?, &wired.database.whereabouts()).await?;
-    app::serve(app, listener, stop_signal()?).await?;
+    app::serve(app, listener, stop_signal()?).await;
     wired.database.close().await;
     telemetry.stop();
     Ok(ExitCode::SUCCESS)
