@@ -280,8 +280,15 @@ pub const ROWS: &[Row] = &[
         .by(&["torture::outside::whatever_is_asked_the_answer_is_one_that_the_document_promises"])
         .against(&["ratchet::every_operation_works_for_those_who_may_and_answers_as_documented"]),
     row("T54", "mutated tokens, certificates, requests, dates, durations, money, events, files", "250 ms each", 240)
-        .by(&["torture::malformed::nothing_that_anybody_sends_makes_the_bank_panic"])
-        .against(&["torture::malformed::a_reader_that_believes_what_it_is_told_is_found_out"]),
+        .by(&[
+            "torture::malformed::nothing_that_anybody_sends_makes_the_bank_panic",
+            "torture::fuzz::nothing_that_a_fuzzer_comes_upon_makes_the_bank_panic",
+            "torture::fuzz::every_reader_is_a_fuzz_target",
+        ])
+        .against(&[
+            "torture::malformed::a_reader_that_believes_what_it_is_told_is_found_out",
+            "torture::fuzz::a_reader_that_believes_what_only_a_fuzzer_would_tell_it_is_found_out",
+        ]),
     row("T56", "the log or an export is tampered with by a superuser", "20 ways in each", 50)
         .by(&[
             "tampering::whatever_a_superuser_changes_is_named_by_both_checkers",

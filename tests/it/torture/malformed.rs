@@ -1,30 +1,18 @@
-//! T54: everything that reads bytes from outside, with bytes that no app would send: good examples, mutated by chance for some
-//! time each. It may refuse them, and never panics. A test of its own rather than `cargo fuzz`, so that it runs wherever the
-//! others do, and on the same compiler as the bank.
+//! T54: everything that reads bytes from outside ([`readers`](super::readers)), with bytes that no app would send: good examples,
+//! mutated by chance for some time each. It may refuse them, and never panics. This runs wherever the other tests do;
+//! [`fuzz`](super::fuzz) gives the same readers to a fuzzer that watches their way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bursar_api::auth::AccessTokens;
-use bursar_api::auth::proof::{Proof, TrustAnchor};
-use bursar_api::request::Field;
-use bursar_commands::files::{Files, ObjectFiles, PictureLimits};
-use bursar_commands::pki::ReadRequest;
-use bursar_domain::codec::{Codec, Stored};
-use bursar_domain::kernel::FileType;
-use bursar_domain::{Amount, Currency};
 use image::ImageFormat;
-use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
+use super::readers::{READERS, Reads, TRUSTING, signed_token};
 use crate::documents::{PDF, picture};
-use crate::support::Scratch;
 use crate::support::chance::{Chance, did, scaled};
 
 /// For each; `TEST_SCALE=240` is a minute.
-const TIME: Duration = Duration::from_millis(250);
+pub const TIME: Duration = Duration::from_millis(250);
 
 /// What is fun to find in the middle of something.
 const TOKENS: [&[u8]; 14] = [
@@ -76,7 +64,7 @@ fn mutated(chance: &mut Chance, good: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Reads as many as there is time for; answers how many of them were taken to be good.
-fn tried(what: &str, chance: &mut Chance, good: &[Vec<u8>], reads: impl Fn(&[u8]) -> bool) -> usize {
+fn tried(what: &str, chance: &mut Chance, good: &[Vec<u8>], reads: &Reads) -> usize {
     assert!(good.iter().all(|bytes| reads(bytes)), "{what}: a good one is refused");
     let (began, enough) = (Instant::now(), TIME * u32::try_from(scaled(1)).unwrap());
     let (mut inputs, mut taken) = (0, 0);
@@ -96,101 +84,48 @@ fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-fn field<T: Field>(bytes: &[u8]) -> bool {
-    let said = Value::String(String::from_utf8_lossy(bytes).into_owned());
-    T::read(said).is_ok()
-}
-
-/// One event, as the log has it.
-fn event(bytes: &[u8]) -> bool {
-    let payload = String::from_utf8_lossy(bytes);
-    let row = Stored {
-        position: 1,
-        recorded_at: Timestamp::UNIX_EPOCH,
-        sequence: 1,
-        aggregate_type: "payment",
-        aggregate_id: "txn_0192f0c1a00070008000000000000abc",
-        event_type: "payment.completed",
-        event_version: "1",
-        payload: &payload,
-        metadata: r#"{"actor":"system:test"}"#,
-    };
-    Codec::default().read(&row).is_ok()
+/// Good examples for the reader of that name.
+pub fn good(reader: &str) -> Vec<Vec<u8>> {
+    match reader {
+        "token" => texts(&[&signed_token()]),
+        "certificate" => {
+            let mut params = rcgen::CertificateParams::new(vec!["bursar.test".to_owned()]).unwrap();
+            params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+            let certificate = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap();
+            texts(&[&certificate.pem()])
+        }
+        "signing_request" => {
+            let device = rcgen::KeyPair::generate().unwrap();
+            let asked =
+                rcgen::CertificateParams::new(Vec::new()).unwrap().serialize_request(&device).unwrap();
+            texts(&[&asked.pem().unwrap()])
+        }
+        "date" => texts(&["2026-01-31", "0001-01-01", "9999-12-31"]),
+        "duration" => texts(&["P1D", "PT2H30M", "PT0.5S", "P1DT1S"]),
+        "money" => texts(&["1 NGN", "1000000000000000 USD", "5 EUR"]),
+        "event" => {
+            let fixtures = super::top().join("domain/fixtures");
+            let paid = ["1", "1.2", "1.4"].map(|n| fixtures.join(format!("payment.completed.{n}.json")));
+            paid.map(|file| std::fs::read(file).unwrap()).into()
+        }
+        "upload" => vec![picture(9, 7, ImageFormat::Png), picture(9, 7, ImageFormat::Jpeg), PDF.to_vec()],
+        "trusting" => texts(&["BANK\x03abc"]),
+        _ => panic!("no good {reader}"),
+    }
 }
 
 #[test]
 fn nothing_that_anybody_sends_makes_the_bank_panic() {
     let mut chance = Chance::new();
-    let mut inputs = 0;
-    let tokens = AccessTokens::new(&[7; 32], "bursar", "bursar", 900).unwrap();
-    let (user, session) = ("usr_0192f0c1a0007000800000000000000a", "ses_0192f0c1a0007000800000000000000a");
-    let token = tokens
-        .sign(user.parse().unwrap(), session.parse().unwrap(), "jti", Timestamp::UNIX_EPOCH, &[])
-        .unwrap();
-    inputs += tried("token", &mut chance, &texts(&[&token]), |bytes| {
-        tokens.verify(&String::from_utf8_lossy(bytes)).is_some()
-    });
-    let authority = rcgen::KeyPair::generate().unwrap();
-    let mut params = rcgen::CertificateParams::new(vec!["bursar.test".to_owned()]).unwrap();
-    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    let certificate = params.self_signed(&authority).unwrap().pem();
-    inputs += tried("certificate", &mut chance, &texts(&[&certificate]), |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        let Ok(anchor) = TrustAnchor::parse(&text) else { return false };
-        // And as the certificate of a device, which it is not.
-        let proof =
-            Proof { certificate: &text, chain: &[], assertion: &token, device: "d", nonce: "n", body: b"{}" };
-        proof.check(&anchor, "a", Timestamp::UNIX_EPOCH).is_none()
-    });
-    let asked = rcgen::CertificateParams::new(Vec::new())
-        .unwrap()
-        .serialize_request(&authority)
-        .unwrap()
-        .pem()
-        .unwrap();
-    inputs += tried("signing request", &mut chance, &texts(&[&asked]), |bytes| {
-        ReadRequest::parse(&String::from_utf8_lossy(bytes)).is_ok()
-    });
-    let days = texts(&["2026-01-31", "0001-01-01", "9999-12-31"]);
-    inputs += tried("date", &mut chance, &days, field::<Date>);
-    let durations = texts(&["P1D", "PT2H30M", "PT0.5S", "P1DT1S"]);
-    inputs += tried("duration", &mut chance, &durations, field::<SignedDuration>);
-    let money = texts(&["1 NGN", "1000000000000000 USD", "5 EUR"]);
-    inputs += tried("money", &mut chance, &money, |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        let Some((amount, currency)) = text.split_once(' ') else { return false };
-        let said: Value = serde_json::from_str(amount).unwrap_or(Value::Null);
-        <Amount as Field>::read(said).is_ok() && currency.parse::<Currency>().is_ok()
-    });
-    let fixtures = super::top().join("domain/fixtures");
-    let paid = ["1", "1.2", "1.4"]
-        .map(|n| std::fs::read(fixtures.join(format!("payment.completed.{n}.json"))).unwrap());
-    inputs += tried("event", &mut chance, &paid, event);
-    inputs += uploads(&mut chance);
-    did(inputs, "inputs to 8 readers");
-}
-
-fn uploads(chance: &mut Chance) -> usize {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let scratch = Scratch::new("malformed");
-    let store = Arc::new(ObjectFiles::directory(scratch.path()).unwrap());
-    let files = Files::new(store, PictureLimits { most_pixels: 1_000_000, at_once: 1 });
-    let good = [picture(9, 7, ImageFormat::Png), picture(9, 7, ImageFormat::Jpeg), PDF.to_vec()];
-    let checks = |bytes: &[u8]| {
-        // What it begins with says what it claims to be.
-        let Some(kind) = FileType::of(bytes) else { return false };
-        runtime.block_on(files.check(kind, bytes.to_vec())).is_ok()
-    };
-    tried("upload", chance, &good, checks)
+    let tries = READERS.map(|(name, reads)| tried(name, &mut chance, &good(name), &reads()));
+    did(tries.iter().sum(), "inputs to 8 readers");
 }
 
 /// Control: a reader that trusts a length is found out.
 #[test]
 fn a_reader_that_believes_what_it_is_told_is_found_out() {
     let mut chance = Chance::of(3);
-    let trusting =
-        |bytes: &[u8]| bytes.first().is_none_or(|length| bytes[1..=usize::from(*length)].len() < 300);
-    let found =
-        catch_unwind(AssertUnwindSafe(|| tried("trust", &mut chance, &[b"\x03abc".to_vec()], trusting)));
+    let (name, reads) = TRUSTING;
+    let found = catch_unwind(AssertUnwindSafe(|| tried(name, &mut chance, &good(name), &reads())));
     assert!(found.is_err(), "nobody noticed");
 }

@@ -1,0 +1,3 @@
+#![no_main]
+
+bursar_fuzz::target!();
