@@ -19,8 +19,11 @@ use serde_json::Value;
 /// Whether it takes what it is given to be good.
 pub type Reads = Box<dyn Fn(&[u8]) -> bool>;
 
-/// The readers of the bank, by the names of their fuzz targets.
-pub const READERS: [(&str, fn() -> Reads); 8] = [
+/// By the name of its fuzz target.
+pub type Reader = (&'static str, fn() -> Reads);
+
+/// The readers of the bank.
+pub const READERS: [Reader; 8] = [
     ("token", token),
     ("certificate", certificate),
     ("signing_request", signing_request),
@@ -32,7 +35,7 @@ pub const READERS: [(&str, fn() -> Reads); 8] = [
 ];
 
 /// The control: a reader that nobody should write.
-pub const TRUSTING: (&str, fn() -> Reads) = ("trusting", trusting);
+pub const TRUSTING: Reader = ("trusting", trusting);
 
 /// The reader of that name.
 pub fn named(name: &str) -> Reads {
