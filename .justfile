@@ -16,13 +16,13 @@ check:
     cargo fmt --check
     cargo clippy --all-targets -- -D warnings
 
-# Every fault and attack at full size, one row after the other (hours); `just torture T2 T3` for some. Writes tests/TORTURE.md
+# Every fault and attack at full size, as many rows at once as processors (two hours); `just torture T2 T3` for some. Writes tests/TORTURE.md
 torture *ROWS:
-    TORTURE_ROWS="{{ROWS}}" cargo test --release --test it -- --ignored --exact torture::run --nocapture
+    TORTURE_ROWS="{{ROWS}}" cargo test --test it -- --ignored --exact torture::run --nocapture
 
 # The bank's ordinary work for hours, under kills and lost connections; the slopes of memory and lag at the end
 soak HOURS:
-    SOAK_MINUTES=$(awk 'BEGIN { print int({{HOURS}} * 60) }') cargo test --release --test it -- --ignored --exact torture::soak::for_hours --nocapture
+    SOAK_MINUTES=$(awk 'BEGIN { print int({{HOURS}} * 60) }') cargo test --test it -- --ignored --exact torture::soak::for_hours --nocapture
 
 # Transfers a second in process and over HTTP, beside pgbench on the same Postgres
 bench *FLAGS:

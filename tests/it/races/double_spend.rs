@@ -8,30 +8,13 @@ use tokio::sync::Barrier;
 
 use crate::support::chance::{Chance, scaled};
 use crate::support::invariants::{none, red, violations};
-use crate::support::payer::Payer;
+use crate::support::payer::{Payer, race};
 use crate::support::{Bank, forge};
 
 const RACERS: usize = 8;
 const ROUNDS: usize = 500;
 /// What each racer wants to spend, kobo.
 const SHARE: i64 = 100;
-
-/// Whether each of the racers was paid, all asking at once.
-async fn race(racers: &[Payer], payee: &Payer) -> Vec<bool> {
-    let barrier = Arc::new(Barrier::new(racers.len()));
-    let tries = racers.iter().map(|racer| {
-        let (racer, payee, barrier) = (racer.clone(), payee.clone(), Arc::clone(&barrier));
-        tokio::spawn(async move {
-            barrier.wait().await;
-            match racer.pay(&payee, SHARE, None).await {
-                Ok(_) => true,
-                Err(error) if error.code() == Some("INSUFFICIENT_FUNDS") => false,
-                Err(error) => panic!("{error}"),
-            }
-        })
-    });
-    join_all(tries).await.into_iter().map(Result::unwrap).collect()
-}
 
 /// Kobo in an account.
 async fn balance(bank: &Bank, payer: &Payer) -> i64 {
@@ -57,7 +40,7 @@ async fn eight_racers_spend_what_there_is_and_no_more() {
         if target != left {
             from.pay(to, (target - left).abs(), None).await.unwrap();
         }
-        let paid = race(&racers, &chidi).await.into_iter().filter(|paid| *paid).count();
+        let paid = race(&racers, &chidi, SHARE, "INSUFFICIENT_FUNDS").await;
         assert_eq!(u64::try_from(paid).unwrap(), covered, "round {round}");
         left = target % SHARE;
         assert_eq!(balance(&bank, &here).await, left, "round {round}");

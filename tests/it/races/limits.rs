@@ -1,17 +1,13 @@
 //! T18: sixteen race for what is left of a day's limit. Exactly as many get through as it covers.
 
-use std::sync::Arc;
-
 use bursar_commands::Context;
 use bursar_commands::payments::{self, Transfer};
 use bursar_domain::{Amount, Currency};
-use futures_util::future::join_all;
 use jiff::SignedDuration;
-use tokio::sync::Barrier;
 
 use crate::support::Bank;
 use crate::support::chance::{Chance, did, scaled};
-use crate::support::payer::Payer;
+use crate::support::payer::{Payer, race};
 
 const RACERS: usize = 16;
 const ROUNDS: usize = 40;
@@ -19,23 +15,6 @@ const ROUNDS: usize = 40;
 const SHARE: i64 = 100;
 /// What a current account may spend in a day.
 const DAILY: i64 = 500_000_000;
-
-/// All at once; how many were paid. Nobody is refused for another reason.
-async fn race(racers: &[Payer], payee: &Payer) -> usize {
-    let barrier = Arc::new(Barrier::new(racers.len()));
-    let tries = racers.iter().map(|racer| {
-        let (racer, payee, barrier) = (racer.clone(), payee.clone(), Arc::clone(&barrier));
-        tokio::spawn(async move {
-            barrier.wait().await;
-            match racer.pay(&payee, SHARE, None).await {
-                Ok(_) => true,
-                Err(error) if error.code() == Some("LIMIT_EXCEEDED") => false,
-                Err(error) => panic!("{error}"),
-            }
-        })
-    });
-    join_all(tries).await.into_iter().map(Result::unwrap).filter(|paid| *paid).count()
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sixteen_racers_spend_what_a_limit_leaves_and_no_more() {
@@ -63,7 +42,7 @@ async fn sixteen_racers_spend_what_a_limit_leaves_and_no_more() {
         let covered = chance.between(0, 10);
         let rest = i64::try_from(chance.between(0, 99)).unwrap();
         here.pay(&chidi, DAILY - SHARE * i64::try_from(covered).unwrap() - rest, None).await.unwrap();
-        let paid = race(&racers, &chidi).await;
+        let paid = race(&racers, &chidi, SHARE, "LIMIT_EXCEEDED").await;
         assert_eq!(u64::try_from(paid).unwrap(), covered, "round {round}");
     }
     did(scaled(ROUNDS), "races for a limit");

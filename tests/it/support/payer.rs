@@ -1,10 +1,14 @@
 //! Somebody who pays through the journal of a server, without HTTP in between: for races at size.
 
+use std::sync::Arc;
+
 use bursar_api::app::App;
 use bursar_commands::journal::Holding;
 use bursar_commands::payments::{self, Known, Transfer};
 use bursar_commands::{CommandError, Committed, Context, Owned, accounts, users};
 use bursar_domain::{Amount, Currency, Metadata};
+use futures_util::future::join_all;
+use tokio::sync::Barrier;
 
 /// A caller with a current account.
 #[derive(Clone)]
@@ -44,6 +48,24 @@ impl Payer {
         payments::transfer_internal(&self.app.journal, context, &self.account, payee, known, kobo(amount))
             .await
     }
+}
+
+/// How many of `racers`, all at once, pay somebody `amount` kobo each; the others are refused with `refusal`, and for no
+/// other reason.
+pub async fn race(racers: &[Payer], payee: &Payer, amount: i64, refusal: &'static str) -> usize {
+    let barrier = Arc::new(Barrier::new(racers.len()));
+    let tries = racers.iter().map(|racer| {
+        let (racer, payee, barrier) = (racer.clone(), payee.clone(), Arc::clone(&barrier));
+        tokio::spawn(async move {
+            barrier.wait().await;
+            match racer.pay(&payee, amount, None).await {
+                Ok(_) => true,
+                Err(error) if error.code() == Some(refusal) => false,
+                Err(error) => panic!("{error}"),
+            }
+        })
+    });
+    join_all(tries).await.into_iter().map(Result::unwrap).filter(|paid| *paid).count()
 }
 
 fn kobo(amount: i64) -> Transfer {

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use bursar_api::postgres::{EmbeddedPostgres, Options, Search};
-use bursar_api::{database, demo};
 
+use super::bank_of_its_own;
 use super::workload::Workload;
 use crate::support::chance::{Chance, did, scaled};
 use crate::support::invariants::none;
@@ -32,14 +32,7 @@ fn copied(from: &Path, to: &Path) {
 async fn a_copy_taken_under_load_is_the_bank_at_some_moment() {
     let mut chance = Chance::new();
     let scratch = Scratch::new("copied");
-    let options = Options::new(scratch.path());
-    let postgres = tokio::task::spawn_blocking(|| EmbeddedPostgres::start(options)).await.unwrap().unwrap();
-    let url = postgres.url("bursar");
-    database::migrate(&url.parse().unwrap()).await.unwrap();
-    let (app, clock) = build(pool(&url), config()).await;
-    demo::people(&app, &clock).await.unwrap();
-    let before: i64 = sqlx::query_scalar("SELECT position FROM head").fetch_one(&app.pool).await.unwrap();
-    app.close().await;
+    let (postgres, url, before) = bank_of_its_own(Options::new(scratch.path())).await;
     let server = Server::serve(&url, scratch.path()).await;
     let work = Workload::start(server.address, before, 8, usize::MAX).await;
     let copies = scaled(2);

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use bursar_api::postgres::{EmbeddedPostgres, Options};
-use bursar_api::{database, demo};
+use bursar_api::postgres::Options;
 
+use super::bank_of_its_own;
 use super::workload::Workload;
 use crate::support::chance::{did, scaled};
 use crate::support::invariants::none;
 use crate::support::process::Server;
-use crate::support::{Scratch, build, check, config, pool};
+use crate::support::{Scratch, check, pool};
 
 /// A small disk: in memory, and gone with this value.
 struct Disk(PathBuf);
@@ -57,13 +57,7 @@ async fn a_bank_whose_disk_is_full_says_so_and_goes_on_when_there_is_room() {
     let settings =
         vec![small("max_wal_size", "64MB"), small("min_wal_size", "32MB"), small("shared_buffers", "32MB")];
     let options = Options { settings, ..Options::new(scratch.path()) };
-    let postgres = tokio::task::spawn_blocking(|| EmbeddedPostgres::start(options)).await.unwrap().unwrap();
-    let url = postgres.url("bursar");
-    database::migrate(&url.parse().unwrap()).await.unwrap();
-    let (app, clock) = build(pool(&url), config()).await;
-    demo::people(&app, &clock).await.unwrap();
-    let before: i64 = sqlx::query_scalar("SELECT position FROM head").fetch_one(&app.pool).await.unwrap();
-    app.close().await;
+    let (postgres, url, before) = bank_of_its_own(options).await;
     let elsewhere = Scratch::new("full-server");
     let server = Server::serve(&url, elsewhere.path()).await;
     let work = Workload::start(server.address, before, 8, usize::MAX).await;

@@ -1,5 +1,5 @@
-//! `just torture`: the faults and attacks of the [`catalogue`] at full size, one row after the other, each in a process of its
-//! own. What came of it is a table in `tests/TORTURE.md`; what a row printed is in `target/torture/ROW.log`.
+//! `just torture`: the faults and attacks of the [`catalogue`] at full size, as many rows at once as there are processors
+//! (`TORTURE_LANES`), each in a process of its own and with a Postgres of its own. What came of it is a table in `tests/TORTURE.md`; what a row printed is in `target/torture/ROW.log`.
 //!
 //! `just torture T2 T3` does these rows, and leaves what the table says of the others. `TEST_SEED` repeats a run's choices,
 //! `TORTURE_SCALE=1` makes every row as small as it is in `cargo test`.
@@ -25,10 +25,16 @@ mod workload;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant, SystemTime};
 
+use bursar_api::postgres::{EmbeddedPostgres, Options};
+use bursar_api::{database, demo};
 use catalogue::{ROWS, Row};
 use summary::{Outcome, Summary};
+
+use crate::support::{build, config, pool};
 
 /// A row that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
@@ -43,6 +49,18 @@ fn scratch() -> PathBuf {
     let dir = top().join("target/torture");
     std::fs::create_dir_all(&dir).unwrap();
     dir
+}
+
+/// A Postgres of its own, with the people of a demo in its bank and no server yet: its address, and where the log ends.
+async fn bank_of_its_own(options: Options) -> (EmbeddedPostgres, String, i64) {
+    let postgres = tokio::task::spawn_blocking(|| EmbeddedPostgres::start(options)).await.unwrap().unwrap();
+    let url = postgres.url("bursar");
+    database::migrate(&url.parse().unwrap()).await.unwrap();
+    let (app, clock) = build(pool(&url), config()).await;
+    demo::people(&app, &clock).await.unwrap();
+    let before = sqlx::query_scalar("SELECT position FROM head").fetch_one(&app.pool).await.unwrap();
+    app.close().await;
+    (postgres, url, before)
 }
 
 /// Every test that this binary, or the sources of the crates, have by these names.
@@ -94,24 +112,39 @@ fn run() {
     }
     let rows: Vec<&Row> =
         at_night.into_iter().filter(|row| asked.is_empty() || asked.contains(&row.id)).collect();
-    let mut summary = Summary::of(&top().join("tests/TORTURE.md"));
-    let mut failed = Vec::new();
-    for (n, row) in rows.iter().enumerate() {
-        println!("[{}/{}] {} {} ...", n + 1, rows.len(), row.id, row.what);
-        let outcome = carried_out(row);
-        println!("[{}/{}] {} {}", n + 1, rows.len(), row.id, outcome.in_a_line());
-        if !outcome.passed {
-            failed.push(row.id);
+    let (waiting, failed) = (Mutex::new(rows.iter().enumerate()), Mutex::new(Vec::new()));
+    let summary = Mutex::new(Summary::of(&top().join("tests/TORTURE.md")));
+    let lane = || {
+        while let Some((n, row)) = next(&waiting) {
+            println!("[{}/{}] {} {} ...", n + 1, rows.len(), row.id, row.what);
+            let outcome = carried_out(row);
+            println!("[{}/{}] {} {}", n + 1, rows.len(), row.id, outcome.in_a_line());
+            if !outcome.passed {
+                failed.lock().unwrap().push(row.id);
+            }
+            let mut summary = summary.lock().unwrap();
+            summary.put(row, outcome);
+            summary.write();
         }
-        summary.put(row, outcome);
-        summary.write();
-    }
+    };
+    let lanes = chosen("TORTURE_LANES").unwrap_or_else(|| available_parallelism().unwrap().get() as u64);
+    std::thread::scope(|threads| (0..lanes).for_each(|_| drop(threads.spawn(lane))));
+    let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "{failed:?}: see {}", scratch().display());
+}
+
+/// What nobody has taken yet.
+fn next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    waiting.lock().unwrap().next()
+}
+
+/// A number that somebody has set.
+fn chosen(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
 /// Its tests and its controls, at full size.
 fn carried_out(row: &Row) -> Outcome {
-    let chosen = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let scale = chosen("TORTURE_SCALE").unwrap_or_else(|| row.scale.into());
     let by_time = || SystemTime::UNIX_EPOCH.elapsed().unwrap().subsec_nanos().into();
     let seed = chosen("TEST_SEED").unwrap_or_else(by_time);

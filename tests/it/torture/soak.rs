@@ -3,16 +3,16 @@
 
 use std::time::{Duration, Instant};
 
-use bursar_api::postgres::{EmbeddedPostgres, Options};
-use bursar_api::{database, demo};
+use bursar_api::postgres::Options;
 
+use super::bank_of_its_own;
 use super::workload::Workload;
 use crate::kills::cut_power;
 use crate::support::chance::{Chance, did};
 use crate::support::invariants::none;
 use crate::support::process::Server;
 use crate::support::proxy::{Link, in_front_of};
-use crate::support::{Scratch, build, check, config, pool};
+use crate::support::{Scratch, check, pool};
 
 /// A number that was read now and then.
 #[derive(Default)]
@@ -62,14 +62,7 @@ async fn for_hours() {
     let end = Duration::from_secs(minutes * 60);
     let mut chance = Chance::new();
     let scratch = Scratch::new("soak");
-    let options = Options::new(scratch.path());
-    let postgres = tokio::task::spawn_blocking(|| EmbeddedPostgres::start(options)).await.unwrap().unwrap();
-    let url = postgres.url("bursar");
-    database::migrate(&url.parse().unwrap()).await.unwrap();
-    let (app, clock) = build(pool(&url), config()).await;
-    demo::people(&app, &clock).await.unwrap();
-    let before: i64 = sqlx::query_scalar("SELECT position FROM head").fetch_one(&app.pool).await.unwrap();
-    app.close().await;
+    let (postgres, url, before) = bank_of_its_own(Options::new(scratch.path())).await;
     let (through, faults) = in_front_of(&url).await;
     let mut server = Server::serve(&through, scratch.path()).await;
     let work = Workload::start(server.address, before, 8, usize::MAX).await;
