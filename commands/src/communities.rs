@@ -150,9 +150,13 @@ pub async fn set_rules(
     id: CommunityId,
     edit: impl FnOnce(Rules) -> Rules,
 ) -> Result<Committed, CommandError> {
+    // Answered as then: they may have left since, and money may have come.
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
+    }
     let club = club(journal, by, id).await?;
     let rules = edit(club.rules().clone());
-    if rules.withdrawal_policy != club.rules().withdrawal_policy && !journal.knows(&context).await? {
+    if rules.withdrawal_policy != club.rules().withdrawal_policy {
         let account = journal.ledger_account(&club.created.account).await?;
         if account.is_some_and(|account| account.balance != 0) {
             return Err(CommandError::refused(CommunityError::FundsHeld));
@@ -190,6 +194,10 @@ pub async fn invite(
     id: CommunityId,
     invitee: Invitee,
 ) -> Result<Committed, CommandError> {
+    // Answered as then: they may have left since.
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
+    }
     let club = club(journal, by, id).await?;
     let now = journal.sources().clock.now();
     let invitation = InvitationId::mint(journal.sources());
@@ -364,7 +372,6 @@ pub async fn pledge(
     }
     let before = club.member(source.owner()).and_then(|member: &Member| member.mandate);
     if let Some(before) = before
-        && !journal.knows(&context).await?
         && is_live(journal, before).await?
     {
         return Err(CommandError::refused(CommunityError::AlreadyContributing));

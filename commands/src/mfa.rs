@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::keys::Keys;
 use crate::messages::notice;
-use crate::owned::CommandError;
+use crate::owned::{CommandError, repeated};
 use crate::sessions::{self, Lifetimes, Opening};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
@@ -206,6 +206,10 @@ impl SecondFactors {
         session: SessionId,
         device_id: &str,
     ) -> Result<Committed, CommandError> {
+        // Answered as then: the login may be over.
+        if let Some(done) = repeated(&self.journal, &context).await? {
+            return Ok(done);
+        }
         let (waiting, _) = self.journal.load::<Session>(&session.to_string()).await?;
         let begun_here = |live: &Live| live.started.user_id == user && live.started.device_id == device_id;
         if !matches!(&waiting, Session::Live(live) if begun_here(live)) {

@@ -1,8 +1,11 @@
 //! Every event version ever written must load for ever: see `domain/docs/changing-an-event.md`.
 
+mod cards;
 mod closing;
+mod compliance;
 mod lending;
 mod outside;
+mod payments;
 mod people;
 mod standing;
 
@@ -11,33 +14,21 @@ use std::path::PathBuf;
 
 use crate::accounts::{AccountEvent, Opened, SavingsFrequency, SavingsPlan};
 use crate::beneficiaries::{BeneficiariesEvent, Beneficiary, Payee};
-use crate::cards::{
-    self, Activated, Block, CardEvent, CardForm, CardLimits, CardType, Charge, DeliveryAddress, Linked,
-};
 use crate::codec::{self, Codec, Stored};
-use crate::compliance::{
-    Address, AddressType, Changed, ComplianceEvent, Details, EmergencyContact, Employment, EmploymentType,
-    Kin, Priority, RecordId, VerificationStatus,
-};
-use crate::disputes::{self, DisputeEvent, DisputeReason};
-use crate::kernel::{
-    AccountNumber, Amount, Calendar, Currency, DisputeId, Frequency, PauseReason, Permission, Personal,
-    TransactionId,
-};
-use crate::ledger::{Hold, Internal, Postings, Terms};
+use crate::kernel::{Currency, Permission, Personal};
+use crate::ledger::Terms;
 use crate::messages::{Category, Channel, MessagesEvent, Notice, Recipient};
 use crate::mfa::{MfaEvent, Passed};
-use crate::payments::{Cleared, Completed, Outside, PaymentEvent, PaymentKind, Refund};
 use crate::products::{AccountType, ProductEvent, ProductTerms};
 use crate::rebuilds::{self, RebuildEvent};
-use crate::recurrences::{self, RecurrenceEvent};
 use crate::resets::{Requested, ResetsEvent};
-use crate::savings::{Began, Contributions, PlanEvent};
 use crate::sessions::{EndReason, Issued, SecondFactor, SessionEvent, Started};
 use crate::tags::{Placed, PlacedTag, Tag, TagsEvent};
 use crate::users::{Erased, Registered, SessionsEndReason, SessionsEnded, UserEvent};
 use crate::verifications::{self, Purpose, VerificationsEvent};
 use crate::{Event, Kind, StreamId};
+
+use payments::{bill, cleared, completed, dispute, transaction};
 
 fn user() -> crate::kernel::UserId {
     "usr_0192f0c1a0007000800000000000000a".parse().unwrap()
@@ -93,113 +84,6 @@ fn opened() -> Opened {
     }
 }
 
-fn completed() -> Completed {
-    let (source, destination) = (AccountNumber::from("1000000008"), AccountNumber::from("1000000016"));
-    let amount = Amount::try_from(2_500).unwrap();
-    Completed {
-        kind: PaymentKind::Internal,
-        payer: Some(user()),
-        postings: Postings::transfer(&source, &destination, amount, Currency::NGN),
-        source,
-        destination,
-        destination_name: Some(Personal::new("Bola Adeyemi".into())),
-        outside: None,
-        fee: None,
-        undoes: None,
-        loan: None,
-        earned: None,
-        tie: None,
-        origin: None,
-        amount,
-        currency: Currency::NGN,
-        narration: Some("Lunch".into()),
-        reference: "LUNCH".into(),
-        save_as_beneficiary: true,
-    }
-}
-
-/// Nobody in particular pays.
-fn by_nobody() -> Completed {
-    Completed { payer: None, destination_name: None, ..completed() }
-}
-
-fn bill() -> Completed {
-    let biller = Outside::Biller {
-        biller_id: "SBX_POWER".into(),
-        biller_name: "Sandbox Power".into(),
-        account_number: Personal::new("1234567890".into()),
-        payment_type: Some("POSTPAID".into()),
-    };
-    Completed {
-        kind: PaymentKind::Bills,
-        destination: Internal::Settlement(biller.channel()).account(Currency::NGN),
-        outside: Some(biller),
-        fee: Some(Amount::try_from(100).unwrap()),
-        undoes: Some(transaction()),
-        ..completed()
-    }
-}
-
-fn cleared(reason: Option<&str>) -> Cleared {
-    Cleared {
-        reference: "LUNCH".into(),
-        reason: reason.map(str::to_owned),
-        release: Some(Hold { account: "1000000008".into(), change: -2_500 }),
-        tie: None,
-        postings: completed().postings,
-    }
-}
-
-fn transaction() -> TransactionId {
-    "txn_0192f0c1a0007000800000000000000c".parse().unwrap()
-}
-
-fn dispute() -> DisputeId {
-    "dsp_0192f0c1a0007000800000000000000d".parse().unwrap()
-}
-
-fn repeated() -> recurrences::SetUp {
-    let start = jiff::civil::date(2026, 11, 30);
-    recurrences::SetUp {
-        owner: user(),
-        transaction_id: transaction(),
-        calendar: Calendar::new(Frequency::Monthly, start, Some(31), Some(jiff::civil::date(2027, 11, 30)))
-            .unwrap(),
-        starts_at: at(),
-        ends_at: Some(at()),
-        description: Some("Rent".into()),
-        next: Some(start),
-    }
-}
-
-fn plan() -> Began {
-    Began {
-        owner: user(),
-        contributions: Some(Contributions {
-            source: AccountNumber::from("1000000008"),
-            amount: Amount::try_from(500_000).unwrap(),
-            calendar: repeated().calendar,
-            next: repeated().next,
-        }),
-        matures_at: Some(at()),
-    }
-}
-
-fn complaint() -> disputes::Opened {
-    disputes::Opened {
-        owner: user(),
-        transaction_id: transaction(),
-        reason: DisputeReason::Unauthorized,
-        amount: completed().amount,
-        currency: Currency::NGN,
-        reference: "00000000000D".into(),
-        description: Some("I was asleep".into()),
-        supporting_documents: vec!["statement.pdf".into()],
-        contact_phone: Some(Personal::new("+2348030000001".into())),
-        contact_email: Some(Personal::new("ada@example.com".into())),
-    }
-}
-
 fn beneficiary() -> Beneficiary {
     Beneficiary {
         id: "ben_0192f0c1a0007000800000000000000b".parse().unwrap(),
@@ -212,95 +96,6 @@ fn beneficiary() -> Beneficiary {
         nickname: Some(Personal::new("Bola".into())),
         is_favorite: true,
     }
-}
-
-fn address() -> Address {
-    Address {
-        address_type: AddressType::Residential,
-        street_address: Personal::new("12 Marina Road".into()),
-        city: Personal::new("Lagos".into()),
-        state: Some(Personal::new("Lagos".into())),
-        postal_code: Some(Personal::new("101001".into())),
-        country: Personal::new("Nigeria".into()),
-        is_primary: true,
-        valid_from: Some(Personal::new(jiff::civil::date(2020, 1, 1))),
-        valid_to: Some(Personal::new(jiff::civil::date(2030, 12, 31))),
-        country_code: "NG".into(),
-        state_code: Some(Personal::new("NG-LA".into())),
-        validated: true,
-        geocoded: true,
-    }
-}
-
-fn kin() -> Kin {
-    Kin {
-        relationship: "SPOUSE".into(),
-        first_name: Personal::new("Bola".into()),
-        last_name: Personal::new("Adeyemi".into()),
-        phone_number: Personal::new("+2348030000002".into()),
-        email: Some(Personal::new("bola@example.com".into())),
-        address: Some(Personal::new("12 Marina Road, Lagos".into())),
-        is_primary: true,
-        date_of_birth: Some(Personal::new(jiff::civil::date(1989, 3, 2))),
-        nationality: Some(Personal::new("Nigerian".into())),
-    }
-}
-
-fn employment() -> Employment {
-    Employment {
-        company_name: Personal::new("Lagoon Traders".into()),
-        position: Personal::new("Accountant".into()),
-        employment_type: EmploymentType::FullTime,
-        start_date: Personal::new(jiff::civil::date(2019, 9, 1)),
-        end_date: Some(Personal::new(jiff::civil::date(2024, 8, 31))),
-        salary: Some(Personal::new("450000 a month".into())),
-        company_address: Some(Personal::new("1 Broad Street, Lagos".into())),
-        company_phone: Some(Personal::new("+2348030000009".into())),
-        supervisor_name: Some(Personal::new("Chidi Eze".into())),
-        is_current: false,
-    }
-}
-
-fn emergency_contact() -> EmergencyContact {
-    let Kin { relationship, first_name, last_name, phone_number, email, address, date_of_birth, .. } = kin();
-    let priority = Priority::Primary;
-    EmergencyContact {
-        relationship,
-        first_name,
-        last_name,
-        phone_number,
-        email,
-        priority,
-        address,
-        date_of_birth,
-    }
-}
-
-/// A record of each kind.
-fn records() -> [(RecordId, Details); 4] {
-    let id = |prefix: &str| format!("{prefix}_0192f0c1a0007000800000000000000f").parse().unwrap();
-    [
-        (id("addr"), Details::Address(address())),
-        (id("kin"), Details::Kin(kin())),
-        (id("emp"), Details::Employment(employment())),
-        (id("ect"), Details::EmergencyContact(emergency_contact())),
-    ]
-}
-
-fn compliance() -> Vec<Event> {
-    let (id, details) = records()[1].clone();
-    let updated_fields = vec!["email".to_owned(), "address".to_owned()];
-    let status = VerificationStatus::Pending;
-    let changed = Changed { id, details, updated_fields, status };
-    let added =
-        records().map(|(id, details)| ComplianceEvent::Added { id, details: Box::new(details) }.into());
-    let others = [
-        ComplianceEvent::Changed(Box::new(changed)),
-        ComplianceEvent::Removed { id, reason: Some(Personal::new("Moved away".into())), remaining: 2 },
-        ComplianceEvent::Verified { id, note: Some(Personal::new("Seen the certificate".into())) },
-        ComplianceEvent::Rejected { id, reason: Personal::new("Nobody answers there".into()) },
-    ];
-    added.into_iter().chain(others.map(Event::from)).collect()
 }
 
 fn tag() -> Tag {
@@ -318,63 +113,6 @@ fn tag() -> Tag {
 fn placed() -> Placed {
     let tags = vec![PlacedTag { id: tag().id, name: tag().name }];
     Placed { transaction_id: transaction(), tags, notes: Some(Personal::new("With Bola".into())) }
-}
-
-fn card() -> Linked {
-    Linked {
-        owner: user(),
-        token: Personal::new("ab".repeat(32)),
-        bin: "411111".into(),
-        last_four: "1111".into(),
-        brand: "VISA".into(),
-        card_type: CardType::Debit,
-        expiry: "12/30".parse().unwrap(),
-        holder_name: Some(Personal::new("ADA OKAFOR".into())),
-        issuing_bank: Some("Guaranty Trust Bank".into()),
-        is_default: true,
-        limits: CardLimits { currency: Currency::NGN, daily: 20_000_000, monthly: 200_000_000 },
-        origin: None,
-    }
-}
-
-fn own_card() -> cards::Requested {
-    let address = DeliveryAddress {
-        street_address: "12 Broad Street".into(),
-        city: "Lagos".into(),
-        state: Some("NG-LA".into()),
-        postal_code: Some("101241".into()),
-        country: "NG".into(),
-    };
-    cards::Requested {
-        owner: user(),
-        request_id: "crq_0192f0c1a0007000800000000000000a".parse().unwrap(),
-        form: CardForm::Physical,
-        linked_account: "1000000008".into(),
-        bin: "506100".into(),
-        last_four: "1234".into(),
-        brand: "VERVE".into(),
-        expiry: "12/30".parse().unwrap(),
-        holder_name: Some(Personal::new("ADA OKAFOR".into())),
-        deliver_to: Some(Personal::new(address)),
-        deliver_by: jiff::civil::date(2026, 7, 8),
-        is_default: true,
-        limits: card().limits,
-    }
-}
-
-fn block() -> Block {
-    Block { owner: user(), reason: Some("STOLEN".into()), until: Some(at()), is_final: true }
-}
-
-fn charge() -> Charge {
-    Charge {
-        owner: user(),
-        transaction_id: transaction(),
-        amount: Amount::try_from(2_500).unwrap(),
-        day: jiff::civil::date(2026, 11, 1),
-        spent_today: 2_500,
-        spent_this_month: 7_500,
-    }
 }
 
 fn product() -> ProductTerms {
@@ -464,63 +202,7 @@ fn samples() -> Vec<Event> {
         AccountEvent::Unfrozen { reason: "lifted".into() }.into(),
         BeneficiariesEvent::Added(Box::new(beneficiary())).into(),
         BeneficiariesEvent::Removed { id: beneficiary().id }.into(),
-        DisputeEvent::Opened(Box::new(complaint())).into(),
-        DisputeEvent::ReviewStarted { note: Some("Asked the shop".into()) }.into(),
-        DisputeEvent::Won { refunded_by: transaction(), note: Some("Not their signature".into()) }.into(),
-        DisputeEvent::Lost { note: Some("Paid with their PIN".into()) }.into(),
-        DisputeEvent::Withdrawn { reason: Some("It was my brother".into()) }.into(),
-        CardEvent::Linked(Box::new(card())).into(),
-        CardEvent::Requested(Box::new(own_card())).into(),
-        CardEvent::Activated(Activated {
-            owner: user(),
-            note: Some("Fetched at the till".into()),
-            is_default: true,
-        })
-        .into(),
-        CardEvent::Charged(charge()).into(),
-        CardEvent::ChargeReturned(charge()).into(),
-        CardEvent::Blocked(block()).into(),
-        CardEvent::Unblocked { owner: user() }.into(),
-        CardEvent::Removed { owner: user() }.into(),
-        PaymentEvent::Completed(Box::new(completed())).into(),
-        PaymentEvent::Completed(Box::new(bill())).into(),
-        PaymentEvent::Completed(Box::new(by_nobody())).into(),
-        PaymentEvent::Completed(Box::new(lending::payment())).into(),
-        PaymentEvent::Settled(Box::new(cleared(None))).into(),
-        PaymentEvent::Returned(Box::new(cleared(Some("AC04: closed account")))).into(),
-        PaymentEvent::Reversed { by: transaction(), reason: None, tie: None }.into(),
-        PaymentEvent::Reversed { by: transaction(), reason: Some("Paid twice".into()), tie: None }.into(),
-        PaymentEvent::Disputed { dispute_id: dispute(), amount: completed().amount, tie: None }.into(),
-        PaymentEvent::DisputeEnded {
-            dispute_id: dispute(),
-            refund: Some(Refund { by: transaction(), amount: completed().amount }),
-            tie: None,
-        }
-        .into(),
         ProductEvent::Defined(Box::new(product())).into(),
-        RecurrenceEvent::SetUp(Box::new(repeated())).into(),
-        RecurrenceEvent::Executed { due: repeated().next.unwrap(), by: transaction(), next: repeated().next }
-            .into(),
-        RecurrenceEvent::Failed {
-            due: repeated().next.unwrap(),
-            code: "INSUFFICIENT_FUNDS".into(),
-            next: repeated().next,
-        }
-        .into(),
-        RecurrenceEvent::Paused { reason: PauseReason::Failures }.into(),
-        RecurrenceEvent::Resumed { next: repeated().next.unwrap() }.into(),
-        RecurrenceEvent::Cancelled.into(),
-        PlanEvent::Began(Box::new(plan())).into(),
-        PlanEvent::Contributed { due: repeated().next.unwrap(), by: transaction(), next: repeated().next }
-            .into(),
-        PlanEvent::Skipped {
-            due: repeated().next.unwrap(),
-            code: "INSUFFICIENT_FUNDS".into(),
-            next: repeated().next,
-        }
-        .into(),
-        PlanEvent::Matured.into(),
-        PlanEvent::Ended.into(),
         MfaEvent::TotpEnrolled { id: enrolment() }.into(),
         MfaEvent::TotpConfirmed { id: enrolment(), step: 58_000_000 }.into(),
         MfaEvent::TotpRemoved.into(),
@@ -570,8 +252,10 @@ fn samples() -> Vec<Event> {
     ];
     let lending = lending::events();
     let devices = crate::devices::samples::all().into_iter().map(Event::from);
-    let others = compliance().into_iter().chain(others).chain(people::samples()).chain(lending);
+    let others = compliance::samples().into_iter().chain(others).chain(people::samples()).chain(lending);
     others
+        .chain(cards::samples())
+        .chain(payments::samples())
         .chain(devices)
         .chain(standing::events())
         .chain(closing::samples())

@@ -183,6 +183,42 @@ async fn contributions_are_paid_by_mandate_and_end_with_the_participation() {
 }
 
 #[tokio::test]
+async fn a_repeat_is_answered_as_then_by_whoever_has_left_since() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let community = begin(&ada, json!({})).await;
+    let path = of(&community);
+    let rules = json!({"autoApprove": true, "contributionAmount": 500, "contributionFrequency": "DAILY"});
+    let policy = json!({"withdrawalPolicy": "ROTATING"});
+    put(&ada, &path, rules).await.is(200);
+    let was_set = ada.client.request(Method::PUT, &path).key("policy").json(&policy).send().await.is(200);
+    let joined = join(&bola, &community).await.is(200);
+    let asks = [
+        ("participants", json!({"inviteeEmail": "chidi@example.com", "inviteeName": "Chidi"})),
+        ("contributions", json!({"sourceAccount": bola.current})),
+    ];
+    let mut told = Vec::new();
+    for (which, body) in &asks {
+        told.push(bola.client.post_with_key(&format!("{path}/{which}"), which, body).await.is(201));
+    }
+    on(&bank, today(&bank).checked_add(1.days()).unwrap()).await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    bola.client.delete(&format!("{path}/participants/{}", joined.text_at("participantId"))).await.is(200);
+    let events = bank.events().await;
+    for ((which, body), before) in asks.iter().zip(&told) {
+        let again = bola.client.post_with_key(&format!("{path}/{which}"), which, body).await.is(201);
+        assert_eq!(again.body, before.body, "{which}");
+        // Anything new is refused.
+        bola.client.post(&format!("{path}/{which}"), body).await.problem(404, "NOT_FOUND");
+    }
+    // There is money by now, and the policy would stay.
+    let again = ada.client.request(Method::PUT, &path).key("policy").json(&policy).send().await.is(200);
+    assert_eq!(again.body, was_set.body);
+    assert_eq!(bank.events().await, events);
+    bank.close().await;
+}
+
+#[tokio::test]
 async fn nobody_gets_at_the_money_by_another_way() {
     let bank = Bank::open().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);

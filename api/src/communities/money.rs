@@ -1,8 +1,8 @@
 //! What participants put in and take out.
 
 use axum::extract::State;
-use bursar_commands::accounts;
 use bursar_commands::communities::{self, Pledge};
+use bursar_commands::{Committed, Context, accounts, repeated};
 use bursar_domain::communities::CommunityEvent;
 use bursar_domain::kernel::{CommunityId, WithdrawalId, micros};
 use bursar_domain::mandates::MandateEvent;
@@ -18,7 +18,7 @@ use super::{MODEL, community};
 use crate::accounts::{AccountStatement, ENTRIES, StatementQuery, statement_of};
 use crate::answer::Answer;
 use crate::app::App;
-use crate::auth::{Allowed, ManageProfile, WriteTransactions};
+use crate::auth::{Allowed, Caller, ManageProfile, WriteTransactions};
 use crate::calendar::calendar;
 use crate::openapi::{ReadHeaders, ReadProblems, WriteHeaders, WriteProblems};
 use crate::paging::Pagination;
@@ -99,14 +99,11 @@ async fn contribute(
 ) -> Result<Answer<ContributionResult>, Problem> {
     let Write { caller, body, context, .. } = write;
     let id = id.get()?;
-    let club = communities::club(&app.journal, caller.user(), id).await?;
-    let frequency = club.rules().contribution_frequency;
-    let frequency = frequency.ok_or_else(communities::no_contributions)?;
-    let starts_at = micros(body.start_date.unwrap_or_else(|| app.journal.sources().clock.now()));
-    let calendar = calendar(frequency, starts_at, None, body.execution_day)?;
-    let source = accounts::owned(&app.journal, caller.user(), &body.source_account).await?;
-    let pledge = Pledge { source, starts_at, calendar };
-    let committed = communities::pledge(&app.journal, context, id, pledge).await?;
+    let committed = match repeated(&app.journal, &context).await? {
+        // They may have left since, and the rules may have changed.
+        Some(done) => done,
+        None => pledged(&app, &caller, context, id, body).await?,
+    };
     let (recorded, set_up) = committed.event(|event| match event {
         Event::Mandate(MandateEvent::SetUp(set_up)) => Some(&**set_up),
         _ => None,
@@ -114,6 +111,22 @@ async fn contribute(
     let result = ContributionResult::of(id, recorded, set_up);
     let location = format!("/v1/mandates/{}", recorded.stream.id);
     Ok(Answer::ok(result).at(&committed).created(&location))
+}
+
+async fn pledged(
+    app: &App,
+    caller: &Caller,
+    context: Context,
+    id: CommunityId,
+    body: ContributionRequest,
+) -> Result<Committed, Problem> {
+    let club = communities::club(&app.journal, caller.user(), id).await?;
+    let frequency = club.rules().contribution_frequency;
+    let frequency = frequency.ok_or_else(communities::no_contributions)?;
+    let starts_at = micros(body.start_date.unwrap_or_else(|| app.journal.sources().clock.now()));
+    let calendar = calendar(frequency, starts_at, None, body.execution_day)?;
+    let source = accounts::owned(&app.journal, caller.user(), &body.source_account).await?;
+    Ok(communities::pledge(&app.journal, context, id, Pledge { source, starts_at, calendar }).await?)
 }
 
 /// Reads what went in and out of a community that the caller is in. Without a range: the last 30 days.

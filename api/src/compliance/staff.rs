@@ -1,7 +1,7 @@
 //! Whether what customers say is true.
 
 use axum::extract::State;
-use bursar_commands::{Committed, compliance};
+use bursar_commands::{Committed, compliance, repeated};
 use bursar_domain::compliance::{ComplianceEvent, RecordId, VerificationStatus};
 use bursar_domain::kernel::UserId;
 use bursar_domain::{Event, Personal};
@@ -53,6 +53,10 @@ async fn verify_record(
 ) -> Result<Answer<Judgement>, Problem> {
     let Write { body, context, .. } = write;
     let id = id.get()?;
+    // Answered as then: its owner may have removed it since.
+    if let Some(done) = repeated(&app.journal, &context).await? {
+        return judged(&done);
+    }
     let owner = owner(&app, id).await?;
     let note = body.note.map(String::from);
     let committed = compliance::verify(&app.journal, context, owner, id, note).await?;
@@ -72,6 +76,10 @@ async fn reject_record(
 ) -> Result<Answer<Judgement>, Problem> {
     let Write { body, context, .. } = write;
     let id = id.get()?;
+    // Answered as then: its owner may have removed it since.
+    if let Some(done) = repeated(&app.journal, &context).await? {
+        return judged(&done);
+    }
     let owner = owner(&app, id).await?;
     let committed = compliance::reject(&app.journal, context, owner, id, body.reason.into()).await?;
     judged(&committed)

@@ -8,6 +8,7 @@ mod command;
 mod error;
 mod event;
 mod masked;
+mod preferences;
 mod profile;
 #[cfg(test)]
 mod tests;
@@ -20,9 +21,10 @@ pub use command::{EraseUser, RegisterUser, UserCommand};
 pub use error::UserError;
 pub use event::{Erased, Registered, SessionsEndReason, SessionsEnded, UserEvent};
 pub use masked::{masked_email, masked_name, masked_phone};
+pub use preferences::{Notifications, PostalAddress, Preferences};
 pub use profile::{
-    Avatar, ContactVerified, IdentityLookup, IdentityType, IdentityVerified, Notifications, Onboarded,
-    PostalAddress, Preferences, Profile, ProfileCommand, ProfileUpdate, ProfileUpdated, Waiting,
+    Avatar, ContactVerified, IdentityLookup, IdentityType, IdentityVerified, Onboarded, Profile,
+    ProfileCommand, ProfileUpdate, ProfileUpdated, Waiting,
 };
 
 use crate::aggregate::Aggregate;

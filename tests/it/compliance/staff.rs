@@ -54,7 +54,11 @@ async fn staff_verify_and_reject_until_something_changes() {
     );
     let renamed = ada.client.put(KIN, &json!({"kinId": id, "firstName": "Bolaji"})).await.is(200);
     assert_eq!(renamed.body["verificationRequired"], true);
+    let path = format!("/v1/staff/compliance/{id}/verify");
+    let then = teller.client.post_with_key(&path, "then", &json!({})).await.is(200);
     ada.client.delete(&format!("{KIN}?kinId={id}")).await.is(200);
     judge(&id, "verify", json!({})).await.problem(404, "NOT_FOUND");
+    // A repeat is answered as then.
+    assert_eq!(teller.client.post_with_key(&path, "then", &json!({})).await.is(200).body, then.body);
     bank.close().await;
 }
