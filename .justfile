@@ -16,7 +16,7 @@ check:
     cargo fmt --check
     cargo clippy --all-targets -- -D warnings
 
-# Every fault and attack at full size, as many rows at once as processors (two hours); `just torture T2 T3` for some. Writes tests/TORTURE.md
+# Every fault and attack at full size, as many rows at once as processors (hours); `just torture T2 T3` for some. Writes tests/TORTURE.md
 torture *ROWS:
     TORTURE_ROWS="{{ROWS}}" cargo test --test it -- --ignored --exact torture::run --nocapture
 

@@ -1,5 +1,6 @@
 //! `just torture`: the faults and attacks of the [`catalogue`] at full size, as many rows at once as there are processors
-//! (`TORTURE_LANES`), each in a process and with databases of its own. What came of it is a table in `tests/TORTURE.md`; what a row printed is in `target/torture/ROW.log`.
+//! (`TORTURE_LANES`), each in a process and with databases of its own. What came of it is a table in `tests/TORTURE.md`; what
+//! a row printed is in `target/torture/ROW.log`.
 //!
 //! `just torture T2 T3` does these rows, and leaves what the table says of the others. `TEST_SEED` repeats a run's choices,
 //! `TORTURE_SCALE=1` makes every row as small as it is in `cargo test`.
