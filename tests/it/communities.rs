@@ -188,7 +188,9 @@ async fn a_repeat_is_answered_as_then_by_whoever_has_left_since() {
     let (ada, bola) = (bank.ada().await, bank.bola().await);
     let community = begin(&ada, json!({})).await;
     let path = of(&community);
-    let rules = json!({"autoApprove": true, "contributionAmount": 500, "contributionFrequency": "DAILY"});
+    let rules = json!({
+        "isPrivate": false, "autoApprove": true, "contributionAmount": 500, "contributionFrequency": "DAILY",
+    });
     let policy = json!({"withdrawalPolicy": "ROTATING"});
     put(&ada, &path, rules).await.is(200);
     let was_set = ada.client.request(Method::PUT, &path).key("policy").json(&policy).send().await.is(200);

@@ -317,7 +317,7 @@ async fn connections_cut_at_any_moment_lose_and_double_nothing() {
         tokio::time::sleep(Duration::from_millis(10 + 7 * (n % 5))).await;
         // Every session of the bank but ours, in the middle of whatever it does: also between COMMIT and its answer.
         let cut = sqlx::query(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
               WHERE datname = current_database() AND pid <> pg_backend_pid()
                 AND (query LIKE '%head%' OR query = 'COMMIT')",
         );

@@ -49,8 +49,8 @@ section! {
         /// Address and port to listen on.
         listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)),
         /// Seconds that a connection gets to send the headers of its first request, and of each further one: also how long it
-        /// may be idle. Behind a proxy that keeps connections open, more than the proxy keeps them.
-        header_seconds: u64 = 10,
+        /// may be idle. More than the 60 that load balancers usually keep a connection; more yet behind one that keeps it longer.
+        header_seconds: u64 = 75,
         /// Seconds until a request is answered 503. A write that was queued is carried out all the same.
         request_seconds: u64 = 30,
         /// Seconds that open requests get to finish when the server stops.

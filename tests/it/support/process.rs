@@ -101,7 +101,8 @@ impl Server {
     }
 
     async fn spawn(address: SocketAddr, mut command: Command, change: impl FnOnce(&mut Command)) -> Self {
-        command.stdout(Stdio::null());
+        // Nobody is logged out meanwhile, however long it takes.
+        command.stdout(Stdio::null()).env("BURSAR_AUTH_ACCESS_SECONDS", "86400");
         change(&mut command);
         let server = Self { child: command.spawn().unwrap(), address };
         server.ready().await;

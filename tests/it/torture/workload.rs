@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::support::chance::{Chance, did, scaled};
 use crate::support::client::{Answer, Request, transfer};
 use crate::support::invariants::{Acknowledged, none};
-use crate::support::{Bank, Client, person_at};
+use crate::support::{Bank, Client, person_at, quiet};
 
 /// Whose accounts they are.
 const PEOPLE: [&str; 3] = ["ada@example.com", "bola@example.com", "chidi@example.com"];
@@ -265,7 +265,7 @@ async fn audit(pool: &PgPool, work: &Workload, opening: i64) -> (usize, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bank_at_work_is_right_at_every_moment() {
-    let bank = Bank::open().await;
+    let bank = Bank::configured(quiet()).await;
     let before = bank.events().await;
     let work = Workload::start(bank.address, before, CLIENTS, scaled(OPERATIONS)).await;
     let opening = total(&bank.pool, TOGETHER[0], &work.accounts()).await;
