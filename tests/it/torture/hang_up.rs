@@ -1,6 +1,7 @@
 //! T8: an app hangs up at every byte of a request that moves money. Nothing is half done, and asking again does it once.
 
 use axum::body::to_bytes;
+use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
@@ -41,6 +42,10 @@ async fn cut_everywhere(world: &mut World, row: &Row, stride: usize) -> usize {
     let mut at = 0;
     loop {
         (row.ready)(world).await;
+        // Ada pays all of it.
+        let paid_in = json!({"amount": 1_000_000, "currency": "NGN"});
+        let path = format!("/v1/staff/accounts/{}/deposit", world.ada.current);
+        world.teller.client.post(&path, &paid_in).await.is(201);
         let before = world.bank.done().await;
         let key = format!("hang-{at:05}");
         let request = row.good_request(world).key(&key);
