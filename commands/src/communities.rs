@@ -374,7 +374,9 @@ pub async fn pledge(
     if let Some(before) = before
         && is_live(journal, before).await?
     {
-        return Err(CommandError::refused(CommunityError::AlreadyContributing));
+        // The same request may just have been quicker, by another way.
+        let done = repeated(journal, &context).await?;
+        return done.ok_or_else(|| CommandError::refused(CommunityError::AlreadyContributing));
     }
     let mandate = MandateId::mint(journal.sources());
     let new = NewMandate {
