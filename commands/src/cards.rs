@@ -15,7 +15,7 @@ use jiff::civil::Date;
 use crate::journal::Holding;
 use crate::keys::{Keys, hex, sha256};
 use crate::messages::notice;
-use crate::owned::{CommandError, Owned, repeated};
+use crate::owned::{CommandError, Owned, once};
 use crate::processes::{self, Done, Task, Work};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -210,19 +210,17 @@ pub async fn activate(
     id: CardId,
     note: Option<String>,
 ) -> Result<Committed, CommandError> {
-    let sources = journal.sources();
-    let (card, _) = journal.load::<Card>(&id.to_string()).await?;
-    let Some(held) = card.kept() else {
-        // Its holder may have removed it since.
-        if let Some(done) = repeated(journal, &context).await? {
-            return Ok(done);
-        }
-        return Err(CommandError::refused(CardError::Unknown));
-    };
-    let told = format!("Your card {} can be used.", masked(&held.last_four));
-    let notice = notice(sources, Category::Security, "Card activated", told);
-    let unit = Unit::new(context).step(id, CardCommand::Activate { note, at: sources.clock.now() });
-    Ok(journal.submit(unit.step(held.owner, MessagesCommand::Post(Box::new(notice)))).await?)
+    // Answered as then: its holder may have removed it since.
+    once(journal, context, async |context| {
+        let sources = journal.sources();
+        let (card, _) = journal.load::<Card>(&id.to_string()).await?;
+        let held = card.kept().ok_or_else(|| CommandError::refused(CardError::Unknown))?;
+        let told = format!("Your card {} can be used.", masked(&held.last_four));
+        let notice = notice(sources, Category::Security, "Card activated", told);
+        let unit = Unit::new(context).step(id, CardCommand::Activate { note, at: sources.clock.now() });
+        Ok(journal.submit(unit.step(held.owner, MessagesCommand::Post(Box::new(notice)))).await?)
+    })
+    .await
 }
 
 /// Takes a card from its holder's cards.

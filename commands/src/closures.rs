@@ -17,7 +17,7 @@ use crate::accounts::telling;
 use crate::interest::{self, DayEnds};
 use crate::journal::{Holding, SubmitError};
 use crate::keys::sha256;
-use crate::owned::{CommandError, NotFound, Owned, repeated};
+use crate::owned::{CommandError, NotFound, Owned, once};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
 
@@ -90,14 +90,15 @@ pub async fn cancel(
     account: &Owned<Holding>,
 ) -> Result<Committed, CommandError> {
     // By then nothing was open any more.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let open = journal.holder(OPEN, &hash(&account.number)).await?;
-    let id: ClosureId =
-        open.and_then(|id| id.parse().ok()).ok_or_else(|| CommandError::refused(NotFound("application")))?;
-    let unit = Unit::new(context).step_of(account.owner(), id, ClosureCommand::Cancel);
-    Ok(journal.submit(unit.release(OPEN, hash(&account.number), id)).await?)
+    once(journal, context, async |context| {
+        let open = journal.holder(OPEN, &hash(&account.number)).await?;
+        let id: ClosureId = open
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(|| CommandError::refused(NotFound("application")))?;
+        let unit = Unit::new(context).step_of(account.owner(), id, ClosureCommand::Cancel);
+        Ok(journal.submit(unit.release(OPEN, hash(&account.number), id)).await?)
+    })
+    .await
 }
 
 /// Staff: an account is to be closed, by somebody else; its holder is told.
@@ -156,26 +157,26 @@ pub async fn finalize(
     note: Option<String>,
 ) -> Result<Committed, CommandError> {
     // Answered as then: nothing is left in the account now.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let mut lost = None;
-    for _ in 0..TRIES {
-        let (closure, requested) = requested(journal, id).await?;
-        let completed = Completed { by, note: note.clone(), swept: None };
-        // Who may not, or not now, does not hear about the money.
-        closure
-            .decide(ClosureCommand::Finalize(Box::new(completed.clone())))
-            .map_err(CommandError::refused)?;
-        let unit = closing(journal, days, Unit::new(context.clone()), id, &requested, completed).await?;
-        match journal.submit(unit).await {
-            Err(SubmitError::Refused(reason)) if is_lost_race(reason.code()) => {
-                lost = Some(SubmitError::Refused(reason));
+    once(journal, context, async |context| {
+        let mut lost = None;
+        for _ in 0..TRIES {
+            let (closure, requested) = requested(journal, id).await?;
+            let completed = Completed { by, note: note.clone(), swept: None };
+            // Who may not, or not now, does not hear about the money.
+            closure
+                .decide(ClosureCommand::Finalize(Box::new(completed.clone())))
+                .map_err(CommandError::refused)?;
+            let unit = closing(journal, days, Unit::new(context.clone()), id, &requested, completed).await?;
+            match journal.submit(unit).await {
+                Err(SubmitError::Refused(reason)) if is_lost_race(reason.code()) => {
+                    lost = Some(SubmitError::Refused(reason));
+                }
+                outcome => return Ok(outcome?),
             }
-            outcome => return Ok(outcome?),
         }
-    }
-    Err(lost.map_or_else(CommandError::unavailable, CommandError::from))
+        Err(lost.map_or_else(CommandError::unavailable, CommandError::from))
+    })
+    .await
 }
 
 /// Money has moved since the balance was read, or the interest was posted.

@@ -3,7 +3,7 @@
 use bursar_domain::accounts::{AccountCommand, OpenAccount};
 use bursar_domain::communities::{
     Answer, Category as CommunityCategory, Club, Community, CommunityCommand, CommunityError, Contacts,
-    Member, NewCommunity, NewInvitation, NewWithdrawal, Role, Rules,
+    Member, NewCommunity, NewInvitation, NewRequest, NewWithdrawal, Role, Rules,
 };
 use bursar_domain::kernel::{
     Calendar, CommunityId, InvitationId, MandateId, ParticipantId, TransactionId, UserId, WithdrawalId,
@@ -22,7 +22,7 @@ use jiff::Timestamp;
 
 use crate::journal::Holding;
 use crate::messages::notice;
-use crate::owned::{CommandError, Owned, repeated};
+use crate::owned::{CommandError, Owned, once};
 use crate::payments;
 use crate::{Committed, Context, Journal, Unit};
 
@@ -151,19 +151,19 @@ pub async fn set_rules(
     edit: impl FnOnce(Rules) -> Rules,
 ) -> Result<Committed, CommandError> {
     // Answered as then: they may have left since, and money may have come.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let club = club(journal, by, id).await?;
-    let rules = edit(club.rules().clone());
-    if rules.withdrawal_policy != club.rules().withdrawal_policy {
-        let account = journal.ledger_account(&club.created.account).await?;
-        if account.is_some_and(|account| account.balance != 0) {
-            return Err(CommandError::refused(CommunityError::FundsHeld));
+    once(journal, context, async |context| {
+        let club = club(journal, by, id).await?;
+        let rules = edit(club.rules().clone());
+        if rules.withdrawal_policy != club.rules().withdrawal_policy {
+            let account = journal.ledger_account(&club.created.account).await?;
+            if account.is_some_and(|account| account.balance != 0) {
+                return Err(CommandError::refused(CommunityError::FundsHeld));
+            }
         }
-    }
-    let set = CommunityCommand::SetRules { by, rules: Box::new(rules) };
-    Ok(journal.submit(Unit::new(context).step(id, set)).await?)
+        let set = CommunityCommand::SetRules { by, rules: Box::new(rules) };
+        Ok(journal.submit(Unit::new(context).step(id, set)).await?)
+    })
+    .await
 }
 
 /// Somebody to be asked.
@@ -195,31 +195,31 @@ pub async fn invite(
     invitee: Invitee,
 ) -> Result<Committed, CommandError> {
     // Answered as then: they may have left since.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let club = club(journal, by, id).await?;
-    let now = journal.sources().clock.now();
-    let invitation = InvitationId::mint(journal.sources());
-    let contacts = Contacts {
-        email: invitee.email.map(Personal::new),
-        phone_number: invitee.phone_number.map(Personal::new),
-    };
-    let told = asked(journal, &club, id, invitation, &contacts);
-    let new = NewInvitation {
-        id: invitation,
-        by,
-        contacts,
-        name: invitee.name.map(Personal::new),
-        role: invitee.role,
-        message: invitee.message.map(Personal::new),
-        now,
-        expires_at: invitee.expires_at.unwrap_or_else(|| add_seconds(now, PATIENCE)),
-    };
-    let unit = Unit::new(context)
-        .step(id, CommunityCommand::Invite(Box::new(new)))
-        .step(by, MessagesCommand::Post(Box::new(told)));
-    Ok(journal.submit(unit).await?)
+    once(journal, context, async |context| {
+        let club = club(journal, by, id).await?;
+        let now = journal.sources().clock.now();
+        let invitation = InvitationId::mint(journal.sources());
+        let contacts = Contacts {
+            email: invitee.email.map(Personal::new),
+            phone_number: invitee.phone_number.map(Personal::new),
+        };
+        let told = asked(journal, &club, id, invitation, &contacts);
+        let new = NewInvitation {
+            id: invitation,
+            by,
+            contacts,
+            name: invitee.name.map(Personal::new),
+            role: invitee.role,
+            message: invitee.message.map(Personal::new),
+            now,
+            expires_at: invitee.expires_at.unwrap_or_else(|| add_seconds(now, PATIENCE)),
+        };
+        let unit = Unit::new(context)
+            .step(id, CommunityCommand::Invite(Box::new(new)))
+            .step(by, MessagesCommand::Post(Box::new(told)));
+        Ok(journal.submit(unit).await?)
+    })
+    .await
 }
 
 /// What somebody is told who is asked to join. They need not be a customer: it goes where the inviter said.
@@ -254,13 +254,15 @@ pub async fn ask(
     let club = any(journal, id).await?;
     let sources = journal.sources();
     let invitation = InvitationId::mint(sources);
-    let ask = CommunityCommand::Ask {
-        user,
+    let now = sources.clock.now();
+    let ask = NewRequest {
         invitation,
+        user,
         participant: ParticipantId::mint(sources),
-        expires_at: add_seconds(sources.clock.now(), PATIENCE),
+        now,
+        expires_at: add_seconds(now, PATIENCE),
     };
-    let mut unit = Unit::new(context).step(id, ask);
+    let mut unit = Unit::new(context).step(id, CommunityCommand::Ask(ask));
     if !club.rules().auto_approve {
         let body = format!("Somebody wants to join \"{}\". Answer {invitation}.", club.created.name);
         let about =
@@ -374,9 +376,7 @@ pub async fn pledge(
     if let Some(before) = before
         && is_live(journal, before).await?
     {
-        // The same request may just have been quicker, by another way.
-        let done = repeated(journal, &context).await?;
-        return done.ok_or_else(|| CommandError::refused(CommunityError::AlreadyContributing));
+        return Err(CommandError::refused(CommunityError::AlreadyContributing));
     }
     let mandate = MandateId::mint(journal.sources());
     let new = NewMandate {
@@ -399,7 +399,7 @@ pub async fn pledge(
         origin: None,
     };
     let unit = Unit::new(context)
-        .step(id, CommunityCommand::Pledge { user: source.owner(), mandate, amount })
+        .step(id, CommunityCommand::Pledge { user: source.owner(), mandate, amount, before })
         .create(mandate, MandateCommand::SetUp(Box::new(new)));
     Ok(journal.submit(unit).await?)
 }
@@ -418,30 +418,30 @@ pub async fn withdraw(
 ) -> Result<Committed, CommandError> {
     let by = destination.owner();
     let withdrawal = WithdrawalId::mint(journal.sources());
-    for look in 1.. {
-        if let Some(done) = repeated(journal, &context).await? {
-            return Ok(done);
+    once(journal, context, async |context| {
+        for look in 1.. {
+            let club = club(journal, by, id).await?;
+            let at_once = club.pays_at_once(by).map_err(CommandError::refused)?;
+            let paid_by = at_once.then(|| payments::mint(journal));
+            let new = NewWithdrawal {
+                id: withdrawal,
+                by,
+                amount,
+                destination: destination.number.clone(),
+                narration: narration.clone(),
+                paid_by,
+            };
+            let unit = Unit::new(context.clone()).step(id, CommunityCommand::Withdraw(Box::new(new)));
+            let to = (destination.number.clone(), amount, narration.clone());
+            match journal.submit(paying(unit, &club, paid_by, to)).await.map_err(CommandError::from) {
+                // Somebody else has changed the community in the meantime.
+                Err(error) if error.code() == Some("CONFLICT") && look < LOOKS => {}
+                answer => return answer,
+            }
         }
-        let club = club(journal, by, id).await?;
-        let at_once = club.pays_at_once(by).map_err(CommandError::refused)?;
-        let paid_by = at_once.then(|| payments::mint(journal));
-        let new = NewWithdrawal {
-            id: withdrawal,
-            by,
-            amount,
-            destination: destination.number.clone(),
-            narration: narration.clone(),
-            paid_by,
-        };
-        let unit = Unit::new(context.clone()).step(id, CommunityCommand::Withdraw(Box::new(new)));
-        let to = (destination.number.clone(), amount, narration.clone());
-        match journal.submit(paying(unit, &club, paid_by, to)).await.map_err(CommandError::from) {
-            // Somebody else has changed the community in the meantime.
-            Err(error) if error.code() == Some("CONFLICT") && look < LOOKS => {}
-            answer => return answer,
-        }
-    }
-    Err(CommandError::unavailable())
+        Err(CommandError::unavailable())
+    })
+    .await
 }
 
 /// Says what a participant thinks of a withdrawal. The vote that makes it more than half pays it.
@@ -456,25 +456,25 @@ pub async fn vote(
     withdrawal: WithdrawalId,
     approve: bool,
 ) -> Result<Committed, CommandError> {
-    for look in 1.. {
-        if let Some(done) = repeated(journal, &context).await? {
-            return Ok(done);
+    once(journal, context, async |context| {
+        for look in 1.. {
+            let club = club(journal, by, id).await?;
+            let decides = club.is_paid_with(withdrawal, by, approve).map_err(CommandError::refused)?;
+            let paid_by = decides.then(|| payments::mint(journal));
+            let vote = CommunityCommand::Vote { id: withdrawal, by, approve, paid_by };
+            let unit = Unit::new(context.clone()).step(id, vote);
+            let wanted = club.withdrawals.get(&withdrawal).map(|wanted| wanted.requested.clone());
+            let wanted = wanted.ok_or_else(|| CommandError::refused(CommunityError::UnknownWithdrawal))?;
+            let to = (wanted.destination, wanted.amount, wanted.narration);
+            match journal.submit(paying(unit, &club, paid_by, to)).await.map_err(CommandError::from) {
+                // Somebody else has changed the community in the meantime.
+                Err(error) if error.code() == Some("CONFLICT") && look < LOOKS => {}
+                answer => return answer,
+            }
         }
-        let club = club(journal, by, id).await?;
-        let decides = club.is_paid_with(withdrawal, by, approve).map_err(CommandError::refused)?;
-        let paid_by = decides.then(|| payments::mint(journal));
-        let vote = CommunityCommand::Vote { id: withdrawal, by, approve, paid_by };
-        let unit = Unit::new(context.clone()).step(id, vote);
-        let wanted = club.withdrawals.get(&withdrawal).map(|wanted| wanted.requested.clone());
-        let wanted = wanted.ok_or_else(|| CommandError::refused(CommunityError::UnknownWithdrawal))?;
-        let to = (wanted.destination, wanted.amount, wanted.narration);
-        match journal.submit(paying(unit, &club, paid_by, to)).await.map_err(CommandError::from) {
-            // Somebody else has changed the community in the meantime.
-            Err(error) if error.code() == Some("CONFLICT") && look < LOOKS => {}
-            answer => return answer,
-        }
-    }
-    Err(CommandError::unavailable())
+        Err(CommandError::unavailable())
+    })
+    .await
 }
 
 /// Adds the payment that a withdrawal is.

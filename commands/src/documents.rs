@@ -10,7 +10,7 @@ use bursar_domain::kernel::{DocumentId, FileType, StoredFile, UserId};
 use jiff::civil::Date;
 
 use crate::files::Files;
-use crate::owned::{CommandError, repeated};
+use crate::owned::{CommandError, once};
 use crate::{Committed, Context, Journal, Unit};
 
 pub use reader::{DocumentReader, MrzReader, Reading};
@@ -55,44 +55,44 @@ pub async fn upload(
     new: NewDocument,
 ) -> Result<Committed, CommandError> {
     // A repeat brings nothing that is not there.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let size = u64::try_from(new.content.len()).unwrap_or(u64::MAX);
-    // What a picture says beside its pixels is read first: it is not kept.
-    let extracted = match new.purpose {
-        DocumentPurpose::Identification => {
-            let reading = Reading {
-                content: &new.content,
-                file_type: new.file_type,
-                number: new.number.as_deref(),
-                expiry_date: new.expiry_date,
-                today: bursar_domain::kernel::utc_date(journal.sources().clock.now()),
-            };
-            Some(reader.read(reading).await?)
-        }
-        DocumentPurpose::Compliance => None,
-    };
-    let content = files.check(new.file_type, new.content).await?;
-    let file = files.put(journal, owner, new.file_type, content).await?;
-    let id = DocumentId::mint(journal.sources());
-    let uploaded = Box::new(Uploaded {
-        owner,
-        purpose: new.purpose,
-        document_type: new.document_type,
-        name: new.name.map(Personal::new),
-        description: new.description.map(Personal::new),
-        number: new.number.map(Personal::new),
-        issuing_country: new.issuing_country,
-        issue_date: new.issue_date,
-        expiry_date: new.expiry_date,
-        side: new.side,
-        file: file.clone(),
-        size,
-        extracted,
-    });
-    let unit = Unit::new(context).create(id, DocumentCommand::Upload(uploaded));
-    files.submit(journal, unit, id, &[&file]).await
+    once(journal, context, async |context| {
+        let size = u64::try_from(new.content.len()).unwrap_or(u64::MAX);
+        // What a picture says beside its pixels is read first: it is not kept.
+        let extracted = match new.purpose {
+            DocumentPurpose::Identification => {
+                let reading = Reading {
+                    content: &new.content,
+                    file_type: new.file_type,
+                    number: new.number.as_deref(),
+                    expiry_date: new.expiry_date,
+                    today: bursar_domain::kernel::utc_date(journal.sources().clock.now()),
+                };
+                Some(reader.read(reading).await?)
+            }
+            DocumentPurpose::Compliance => None,
+        };
+        let content = files.check(new.file_type, new.content).await?;
+        let file = files.put(journal, owner, new.file_type, content).await?;
+        let id = DocumentId::mint(journal.sources());
+        let uploaded = Box::new(Uploaded {
+            owner,
+            purpose: new.purpose,
+            document_type: new.document_type,
+            name: new.name.map(Personal::new),
+            description: new.description.map(Personal::new),
+            number: new.number.map(Personal::new),
+            issuing_country: new.issuing_country,
+            issue_date: new.issue_date,
+            expiry_date: new.expiry_date,
+            side: new.side,
+            file: file.clone(),
+            size,
+            extracted,
+        });
+        let unit = Unit::new(context).create(id, DocumentCommand::Upload(uploaded));
+        files.submit(journal, unit, id, &[&file]).await
+    })
+    .await
 }
 
 /// Staff: it is believed.

@@ -57,4 +57,4 @@ pub mod verifications;
 pub mod webhooks;
 
 pub use journal::{Committed, Context, Journal, SubmitError, Unit};
-pub use owned::{CommandError, NotFound, Owned, repeated};
+pub use owned::{CommandError, NotFound, Owned, once};

@@ -21,7 +21,7 @@ pub use pay::{Instruction, disburse, repay, write_off};
 use crate::files::Files;
 use crate::journal::Holding;
 use crate::messages::notice;
-use crate::owned::{CommandError, NotFound, Owned, repeated};
+use crate::owned::{CommandError, NotFound, Owned, once};
 use crate::{Committed, Context, Journal, Unit, loan_products};
 
 /// What somebody asks for and says of themselves.
@@ -59,32 +59,32 @@ pub struct NewLoan {
 /// `NOT_FOUND` for the product, `CURRENCY_MISMATCH`, `AMOUNT_OUT_OF_RANGE`, `TENURE_OUT_OF_RANGE`.
 pub async fn apply(journal: &Journal, context: Context, new: NewLoan) -> Result<Committed, CommandError> {
     // Answered as then, whatever became of the product.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let terms = loan_products::on_offer(journal, &new.product_id).await?;
-    if new.account.currency != terms.currency {
-        return Err(CommandError::refused(LoanError::CurrencyMismatch { expected: terms.currency }));
-    }
-    let application = Application {
-        owner: new.account.owner(),
-        product_id: new.product_id,
-        terms,
-        amount: new.amount,
-        tenure: new.tenure,
-        account: new.account.number.clone(),
-        purpose: new.purpose,
-        employment_type: new.employment_type,
-        monthly_income: new.monthly_income,
-        employer_name: new.employer_name,
-        employment_duration: new.employment_duration,
-        existing_loans: new.existing_loans,
-        collateral_type: new.collateral_type,
-        guarantor_required: new.guarantor_required,
-    };
-    let id = LoanId::mint(journal.sources());
-    let unit = Unit::new(context).create(id, LoanCommand::Apply(Box::new(application)));
-    Ok(journal.submit(unit).await?)
+    once(journal, context, async |context| {
+        let terms = loan_products::on_offer(journal, &new.product_id).await?;
+        if new.account.currency != terms.currency {
+            return Err(CommandError::refused(LoanError::CurrencyMismatch { expected: terms.currency }));
+        }
+        let application = Application {
+            owner: new.account.owner(),
+            product_id: new.product_id,
+            terms,
+            amount: new.amount,
+            tenure: new.tenure,
+            account: new.account.number.clone(),
+            purpose: new.purpose,
+            employment_type: new.employment_type,
+            monthly_income: new.monthly_income,
+            employer_name: new.employer_name,
+            employment_duration: new.employment_duration,
+            existing_loans: new.existing_loans,
+            collateral_type: new.collateral_type,
+            guarantor_required: new.guarantor_required,
+        };
+        let id = LoanId::mint(journal.sources());
+        let unit = Unit::new(context).create(id, LoanCommand::Apply(Box::new(application)));
+        Ok(journal.submit(unit).await?)
+    })
+    .await
 }
 
 /// Ends an application of `owner`'s because they want it no more.
@@ -163,29 +163,29 @@ pub async fn add_document(
     new: NewDocument,
 ) -> Result<Committed, CommandError> {
     // A repeat brings nothing that is not there.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    // Nothing is stored for a loan that takes nothing; the unit asks once more.
-    let (loan, _) = owned(journal, owner, id).await?;
-    if !matches!(loan, Loan::Pending(_) | Loan::UnderReview(_)) {
-        let state = loan.status().map_or("ABSENT", LoanStatus::as_str);
-        return Err(CommandError::refused(LoanError::InvalidState { state }));
-    }
-    let size = u64::try_from(new.content.len()).unwrap_or(u64::MAX);
-    let content = files.check(new.file_type, new.content).await?;
-    let file = files.put(journal, owner, new.file_type, content).await?;
-    let document = LoanDocument {
-        id: DocumentId::mint(journal.sources()),
-        owner,
-        document_type: new.document_type,
-        name: new.name.map(Personal::new),
-        description: new.description.map(Personal::new),
-        file: file.clone(),
-        size,
-    };
-    let unit = Unit::new(context).step_of(owner, id, LoanCommand::AddDocument(Box::new(document)));
-    files.submit(journal, unit, id, &[&file]).await
+    once(journal, context, async |context| {
+        // Nothing is stored for a loan that takes nothing; the unit asks once more.
+        let (loan, _) = owned(journal, owner, id).await?;
+        if !matches!(loan, Loan::Pending(_) | Loan::UnderReview(_)) {
+            let state = loan.status().map_or("ABSENT", LoanStatus::as_str);
+            return Err(CommandError::refused(LoanError::InvalidState { state }));
+        }
+        let size = u64::try_from(new.content.len()).unwrap_or(u64::MAX);
+        let content = files.check(new.file_type, new.content).await?;
+        let file = files.put(journal, owner, new.file_type, content).await?;
+        let document = LoanDocument {
+            id: DocumentId::mint(journal.sources()),
+            owner,
+            document_type: new.document_type,
+            name: new.name.map(Personal::new),
+            description: new.description.map(Personal::new),
+            file: file.clone(),
+            size,
+        };
+        let unit = Unit::new(context).step_of(owner, id, LoanCommand::AddDocument(Box::new(document)));
+        files.submit(journal, unit, id, &[&file]).await
+    })
+    .await
 }
 
 /// Staff: decides about something that was handed in.

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::keys::Keys;
 use crate::messages::notice;
-use crate::owned::{CommandError, repeated};
+use crate::owned::{CommandError, once};
 use crate::sessions::{self, Lifetimes, Opening};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
@@ -148,10 +148,13 @@ impl SecondFactors {
         user: UserId,
         session: SessionId,
     ) -> Result<Committed, CommandError> {
-        if self.of(user).await?.sms && !self.journal.knows(&context).await? {
-            return Err(CommandError::refused(MfaError::InvalidState { state: "ENROLLED" }));
-        }
-        self.send(context, user, session).await
+        once(&self.journal, context, async |context| {
+            if self.of(user).await?.sms {
+                return Err(CommandError::refused(MfaError::InvalidState { state: "ENROLLED" }));
+            }
+            self.send(context, user, session).await
+        })
+        .await
     }
 
     async fn send(
@@ -207,24 +210,25 @@ impl SecondFactors {
         device_id: &str,
     ) -> Result<Committed, CommandError> {
         // Answered as then: the login may be over.
-        if let Some(done) = repeated(&self.journal, &context).await? {
-            return Ok(done);
-        }
-        let (waiting, _) = self.journal.load::<Session>(&session.to_string()).await?;
-        let begun_here = |live: &Live| live.started.user_id == user && live.started.device_id == device_id;
-        if !matches!(&waiting, Session::Live(live) if begun_here(live)) {
-            return Err(CommandError::refused(SessionError::InvalidToken));
-        }
-        let mfa = self.of(user).await?;
-        // A login from a new device asks for a message even when nobody enrolled for them.
-        if mfa.totp.is_some() && !mfa.sms {
-            return Err(CommandError::refused(MfaError::InvalidState { state: "TOTP" }));
-        }
-        let newest = self.verifier.newest(user, Purpose::SecondFactor).await?;
-        match newest.filter(|newest| newest.issued.bound_to == session.to_string()) {
-            Some(sent) => self.verifier.resend(context, user, sent.issued.id).await,
-            None => self.send(context, user, session).await,
-        }
+        once(&self.journal, context, async |context| {
+            let (waiting, _) = self.journal.load::<Session>(&session.to_string()).await?;
+            let begun_here =
+                |live: &Live| live.started.user_id == user && live.started.device_id == device_id;
+            if !matches!(&waiting, Session::Live(live) if begun_here(live)) {
+                return Err(CommandError::refused(SessionError::InvalidToken));
+            }
+            let mfa = self.of(user).await?;
+            // A login from a new device asks for a message even when nobody enrolled for them.
+            if mfa.totp.is_some() && !mfa.sms {
+                return Err(CommandError::refused(MfaError::InvalidState { state: "TOTP" }));
+            }
+            let newest = self.verifier.newest(user, Purpose::SecondFactor).await?;
+            match newest.filter(|newest| newest.issued.bound_to == session.to_string()) {
+                Some(sent) => self.verifier.resend(context, user, sent.issued.id).await,
+                None => self.send(context, user, session).await,
+            }
+        })
+        .await
     }
 
     /// The step that sends a code for a session to the phone on file, if there is one.

@@ -91,12 +91,33 @@ impl From<HashingFailed> for CommandError {
     }
 }
 
-/// The answer to a repeat of what was carried out under the context's key; none when nothing was. To be asked
-/// before anything is looked at that has gone on since: a repeat is answered as then.
+/// Carries out what asks how things are before it submits. A repeat is answered as then, whatever they have come to since: it is
+/// looked for before anything else, and once more when the answer is no, for the same request may have got through another way.
+///
+/// # Errors
+/// Those of `does`, and when the store cannot be reached.
+pub async fn once<E: From<CommandError>>(
+    journal: &Journal,
+    context: Context,
+    does: impl AsyncFnOnce(Context) -> Result<Committed, E>,
+) -> Result<Committed, E> {
+    if let Some(done) = repeated(journal, &context).await? {
+        return Ok(done);
+    }
+    match does(context.clone()).await {
+        Err(no) => match repeated(journal, &context).await {
+            Ok(Some(done)) => Ok(done),
+            Ok(None) | Err(_) => Err(no),
+        },
+        done => done,
+    }
+}
+
+/// The answer to a repeat of what was carried out under the context's key; none when nothing was.
 ///
 /// # Errors
 /// When the store cannot be reached.
-pub async fn repeated(journal: &Journal, context: &Context) -> Result<Option<Committed>, CommandError> {
+async fn repeated(journal: &Journal, context: &Context) -> Result<Option<Committed>, CommandError> {
     if !journal.knows(context).await? {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use bursar_commands::communities::{self, Pledge};
-use bursar_commands::{Committed, Context, accounts, repeated};
+use bursar_commands::{Committed, Context, accounts, once};
 use bursar_domain::communities::CommunityEvent;
 use bursar_domain::kernel::{CommunityId, WithdrawalId, micros};
 use bursar_domain::mandates::MandateEvent;
@@ -99,11 +99,9 @@ async fn contribute(
 ) -> Result<Answer<ContributionResult>, Problem> {
     let Write { caller, body, context, .. } = write;
     let id = id.get()?;
-    let committed = match repeated(&app.journal, &context).await? {
-        // They may have left since, and the rules may have changed.
-        Some(done) => done,
-        None => pledged(&app, &caller, context, id, body).await?,
-    };
+    // Answered as then: they may have left since, and the rules may have changed.
+    let pledge = async |context| pledged(&app, &caller, context, id, body).await;
+    let committed = once(&app.journal, context, pledge).await?;
     let (recorded, set_up) = committed.event(|event| match event {
         Event::Mandate(MandateEvent::SetUp(set_up)) => Some(&**set_up),
         _ => None,

@@ -1,7 +1,7 @@
 //! Whether what customers say is true.
 
 use axum::extract::State;
-use bursar_commands::{Committed, compliance, repeated};
+use bursar_commands::{Committed, compliance, once};
 use bursar_domain::compliance::{ComplianceEvent, RecordId, VerificationStatus};
 use bursar_domain::kernel::UserId;
 use bursar_domain::{Event, Personal};
@@ -54,13 +54,12 @@ async fn verify_record(
     let Write { body, context, .. } = write;
     let id = id.get()?;
     // Answered as then: its owner may have removed it since.
-    if let Some(done) = repeated(&app.journal, &context).await? {
-        return judged(&done);
-    }
-    let owner = owner(&app, id).await?;
-    let note = body.note.map(String::from);
-    let committed = compliance::verify(&app.journal, context, owner, id, note).await?;
-    judged(&committed)
+    let verified = once(&app.journal, context, async |context| {
+        let owner = owner(&app, id).await?;
+        let note = body.note.map(String::from);
+        Ok::<_, Problem>(compliance::verify(&app.journal, context, owner, id, note).await?)
+    });
+    judged(&verified.await?)
 }
 
 /// Staff: finds a customer's record not to be true.
@@ -77,12 +76,11 @@ async fn reject_record(
     let Write { body, context, .. } = write;
     let id = id.get()?;
     // Answered as then: its owner may have removed it since.
-    if let Some(done) = repeated(&app.journal, &context).await? {
-        return judged(&done);
-    }
-    let owner = owner(&app, id).await?;
-    let committed = compliance::reject(&app.journal, context, owner, id, body.reason.into()).await?;
-    judged(&committed)
+    let rejected = once(&app.journal, context, async |context| {
+        let owner = owner(&app, id).await?;
+        Ok::<_, Problem>(compliance::reject(&app.journal, context, owner, id, body.reason.into()).await?)
+    });
+    judged(&rejected.await?)
 }
 
 /// Whose record it is. Somebody else has written it, perhaps just now.

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use bursar_commands::devices::{self, WantedTransfer};
-use bursar_commands::repeated;
+use bursar_commands::once;
 use bursar_commands::users::WrongPassword;
 use bursar_domain::devices::DevicesEvent;
 use bursar_domain::kernel::{TransferId, UserId, add_seconds};
@@ -147,15 +147,14 @@ async fn accept_device(
     let Write { caller, body, context, .. } = write;
     is_caller(&caller, Some(body.acceptor_id))?;
     let (acceptor, id, Secret(code)) = (caller.user(), body.transfer_id, body.acceptance_code);
-    let committed = match repeated(&app.journal, &context).await? {
-        Some(repeat) => repeat,
-        None => {
-            let offer = devices::offer(&app.journal, acceptor, id).await?;
-            let sessions = sessions_on(&app, &caller, offer.from, &offer.device_id).await?;
-            let verifier = &app.verifier;
-            devices::accept(&app.journal, verifier, context, acceptor, offer, &code, &sessions).await?
-        }
+    // Answered as then: nothing is offered any more.
+    let accept = async |context| {
+        let offer = devices::offer(&app.journal, acceptor, id).await?;
+        let sessions = sessions_on(&app, &caller, offer.from, &offer.device_id).await?;
+        let verifier = &app.verifier;
+        Ok(devices::accept(&app.journal, verifier, context, acceptor, offer, &code, &sessions).await?)
     };
+    let committed = once::<Problem>(&app.journal, context, accept).await?;
     let (recorded, received) = committed.event(|event| match event {
         Event::Devices(DevicesEvent::Received(received)) => Some(received),
         _ => None,

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::of;
 use crate::certificates::{Certificates, DeviceCertificate};
 use crate::keys::hex;
-use crate::owned::{CommandError, repeated};
+use crate::owned::{CommandError, once};
 use crate::pki::{self, Authority, Blank, Made, NewKey, ReadRequest};
 use crate::processes::{self, Done, Task, Work};
 use crate::{Committed, Context, Journal, Unit};
@@ -118,39 +118,44 @@ pub async fn request(
     owner: UserId,
     wanted: WantedCertificate,
 ) -> Result<(Committed, Option<Zeroizing<String>>), CommandError> {
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok((repeat, None));
-    }
-    let WantedCertificate { device_id, key, organisation, names } = wanted;
-    let id = SigningRequestId::mint(journal.sources());
-    let own = pki::device_uri(&device_id);
-    let dns_names = pki::dns_names(names.iter().map(String::as_str), &own, zones);
-    let dns_names = dns_names.map_err(CommandError::refused)?;
-    let (devices, _) = of(journal, owner).await?;
-    // Nobody makes a key for a device that will not get it.
-    let device = devices.get(&device_id).ok_or_else(|| CommandError::refused(DevicesError::Unknown))?;
-    device.must_be_active().map_err(CommandError::refused)?;
-    let (secret, key_origin, read) = match key {
-        WantedKey::Own(read) => (None, KeyOrigin::Device, read),
-        WantedKey::New(key) => {
-            let (device_id, organisation) = (device_id.clone(), organisation.clone());
-            let draw = tokio::task::spawn_blocking(move || key.draw(&device_id, &organisation));
-            let drawn = draw.await.map_err(|_| CommandError::unavailable())?;
-            let (secret, read) = drawn.map_err(|error| broken(&error))?;
-            (Some(secret), KeyOrigin::Server, read)
-        }
-    };
-    let request = SigningRequest {
-        id,
-        device_id,
-        content: read.content,
-        key_origin,
-        key_kind: read.kind,
-        organisation,
-        dns_names,
-    };
-    let unit = Unit::new(context).step(owner, DevicesCommand::Request(Box::new(request)));
-    Ok((journal.submit(unit).await?, secret))
+    let mut made = None;
+    let committed = once(journal, context, async |context| {
+        let WantedCertificate { device_id, key, organisation, names } = wanted;
+        let id = SigningRequestId::mint(journal.sources());
+        let own = pki::device_uri(&device_id);
+        let dns_names = pki::dns_names(names.iter().map(String::as_str), &own, zones);
+        let dns_names = dns_names.map_err(CommandError::refused)?;
+        let (devices, _) = of(journal, owner).await?;
+        // Nobody makes a key for a device that will not get it.
+        let device = devices.get(&device_id).ok_or_else(|| CommandError::refused(DevicesError::Unknown))?;
+        device.must_be_active().map_err(CommandError::refused)?;
+        let (secret, key_origin, read) = match key {
+            WantedKey::Own(read) => (None, KeyOrigin::Device, read),
+            WantedKey::New(key) => {
+                let (device_id, organisation) = (device_id.clone(), organisation.clone());
+                let draw = tokio::task::spawn_blocking(move || key.draw(&device_id, &organisation));
+                let drawn = draw.await.map_err(|_| CommandError::unavailable())?;
+                let (secret, read) = drawn.map_err(|error| broken(&error))?;
+                (Some(secret), KeyOrigin::Server, read)
+            }
+        };
+        let request = SigningRequest {
+            id,
+            device_id,
+            content: read.content,
+            key_origin,
+            key_kind: read.kind,
+            organisation,
+            dns_names,
+        };
+        let unit = Unit::new(context).step(owner, DevicesCommand::Request(Box::new(request)));
+        made = secret;
+        Ok::<_, CommandError>(journal.submit(unit).await?)
+    })
+    .await?;
+    // The key of a repeat is not the one that the request was made of.
+    let made = made.filter(|_| !committed.replayed);
+    Ok((committed, made))
 }
 
 /// Signs a request: once.
@@ -165,34 +170,36 @@ pub async fn sign(
     owner: UserId,
     sign: Sign,
 ) -> Result<Committed, CommandError> {
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok(repeat);
-    }
-    let (devices, _) = of(journal, owner).await?;
-    let (device, requested) =
-        devices.request(sign.id).ok_or_else(|| CommandError::refused(DevicesError::UnknownRequest))?;
-    requested.must_be_pending().map_err(CommandError::refused)?;
-    device.must_be_active().map_err(CommandError::refused)?;
-    let request = requested.request.as_deref();
-    let request = request.ok_or_else(|| CommandError::refused(DevicesError::UnknownRequest))?;
-    let own = pki::device_uri(&request.device_id);
-    let names = pki::dns_names(sign.names.iter().map(String::as_str), &own, zones);
-    let names = names.map_err(CommandError::refused)?.into_iter().chain(request.dns_names.iter().cloned());
-    let profile = pki::profile(request.key_kind, sign.key_usage, sign.extended_key_usage, names.collect());
-    let profile = profile.map_err(CommandError::refused)?;
-    let read = ReadRequest::parse(&request.content).map_err(CommandError::refused)?;
-    let blank = Blank {
-        device_id: &request.device_id,
-        organisation: &request.organisation,
-        profile: &profile,
-        days: sign.days,
-    };
-    let made = authority.certify(&read, &blank).map_err(|error| broken(&error))?;
-    let fingerprint = made.fingerprint;
-    let id = CertificateId::mint(journal.sources());
-    let certificate = certificate(id, request, request.key_origin, profile, made);
-    let unit = Unit::new(context).step(owner, DevicesCommand::Certify(Box::new(certificate)));
-    Ok(journal.submit(unit.claim(CERTIFICATE, fingerprint, owner, "CERTIFICATE_EXISTS")).await?)
+    once(journal, context, async |context| {
+        let (devices, _) = of(journal, owner).await?;
+        let (device, requested) =
+            devices.request(sign.id).ok_or_else(|| CommandError::refused(DevicesError::UnknownRequest))?;
+        requested.must_be_pending().map_err(CommandError::refused)?;
+        device.must_be_active().map_err(CommandError::refused)?;
+        let request = requested.request.as_deref();
+        let request = request.ok_or_else(|| CommandError::refused(DevicesError::UnknownRequest))?;
+        let own = pki::device_uri(&request.device_id);
+        let names = pki::dns_names(sign.names.iter().map(String::as_str), &own, zones);
+        let names =
+            names.map_err(CommandError::refused)?.into_iter().chain(request.dns_names.iter().cloned());
+        let profile =
+            pki::profile(request.key_kind, sign.key_usage, sign.extended_key_usage, names.collect());
+        let profile = profile.map_err(CommandError::refused)?;
+        let read = ReadRequest::parse(&request.content).map_err(CommandError::refused)?;
+        let blank = Blank {
+            device_id: &request.device_id,
+            organisation: &request.organisation,
+            profile: &profile,
+            days: sign.days,
+        };
+        let made = authority.certify(&read, &blank).map_err(|error| broken(&error))?;
+        let fingerprint = made.fingerprint;
+        let id = CertificateId::mint(journal.sources());
+        let certificate = certificate(id, request, request.key_origin, profile, made);
+        let unit = Unit::new(context).step(owner, DevicesCommand::Certify(Box::new(certificate)));
+        Ok(journal.submit(unit.claim(CERTIFICATE, fingerprint, owner, "CERTIFICATE_EXISTS")).await?)
+    })
+    .await
 }
 
 /// Issues the next certificate of a device: for its key, or for the one of another request.
@@ -206,58 +213,58 @@ pub async fn rotate(
     owner: UserId,
     rotate: Rotate,
 ) -> Result<Committed, CommandError> {
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok(repeat);
-    }
-    let now = journal.sources().clock.now();
-    let (devices, _) = of(journal, owner).await?;
-    let device =
-        devices.get(&rotate.device_id).ok_or_else(|| CommandError::refused(DevicesError::Unknown))?;
-    device.must_be_active().map_err(CommandError::refused)?;
-    let no_certificate = || {
-        let state = device.certificate_status(now).as_str();
-        CommandError::refused(DevicesError::InvalidState { what: "the certificate", state })
-    };
-    let held: &Held =
-        device.certificate.as_ref().filter(|held| held.is_good(now)).ok_or_else(no_certificate)?;
-    let made_of = device.requests.get(&held.request_id).and_then(|made_of| made_of.request.as_deref());
-    let made_of = made_of.ok_or_else(no_certificate)?;
-    let (read, key_origin, profile) = match rotate.request {
-        Some(read) => {
-            // What is wanted of another kind of key may be something else.
-            let usage =
-                if read.kind == KeyKind::Ec { BTreeSet::new() } else { held.profile.key_usage.clone() };
-            let held = held.profile.clone();
-            let profile = pki::profile(read.kind, usage, held.extended_key_usage, held.dns_names);
-            (read, KeyOrigin::Device, profile.map_err(CommandError::refused)?)
-        }
-        None => {
-            let read = ReadRequest::parse(&made_of.content).map_err(CommandError::refused)?;
-            (read, held.key_origin, held.profile.clone())
-        }
-    };
-    let blank = Blank {
-        device_id: &rotate.device_id,
-        organisation: &made_of.organisation,
-        profile: &profile,
-        days: rotate.days,
-    };
-    let made = authority.certify(&read, &blank).map_err(|error| broken(&error))?;
-    let fingerprint = made.fingerprint;
-    let sources = journal.sources();
-    let id = CertificateId::mint(sources);
-    let new = NewRotation {
-        id: RotationId::mint(sources),
-        certificate: certificate(id, made_of, key_origin, profile, made),
-        content: read.content,
-        key_kind: read.kind,
-        old: held.id,
-        old_until: add_seconds(now, rotate.overlap),
-        force: rotate.force,
-        at: now,
-    };
-    let unit = Unit::new(context).step(owner, DevicesCommand::Rotate(Box::new(new)));
-    Ok(journal.submit(unit.claim(CERTIFICATE, fingerprint, owner, "CERTIFICATE_EXISTS")).await?)
+    once(journal, context, async |context| {
+        let now = journal.sources().clock.now();
+        let (devices, _) = of(journal, owner).await?;
+        let device =
+            devices.get(&rotate.device_id).ok_or_else(|| CommandError::refused(DevicesError::Unknown))?;
+        device.must_be_active().map_err(CommandError::refused)?;
+        let no_certificate = || {
+            let state = device.certificate_status(now).as_str();
+            CommandError::refused(DevicesError::InvalidState { what: "the certificate", state })
+        };
+        let held: &Held =
+            device.certificate.as_ref().filter(|held| held.is_good(now)).ok_or_else(no_certificate)?;
+        let made_of = device.requests.get(&held.request_id).and_then(|made_of| made_of.request.as_deref());
+        let made_of = made_of.ok_or_else(no_certificate)?;
+        let (read, key_origin, profile) = match rotate.request {
+            Some(read) => {
+                // What is wanted of another kind of key may be something else.
+                let usage =
+                    if read.kind == KeyKind::Ec { BTreeSet::new() } else { held.profile.key_usage.clone() };
+                let held = held.profile.clone();
+                let profile = pki::profile(read.kind, usage, held.extended_key_usage, held.dns_names);
+                (read, KeyOrigin::Device, profile.map_err(CommandError::refused)?)
+            }
+            None => {
+                let read = ReadRequest::parse(&made_of.content).map_err(CommandError::refused)?;
+                (read, held.key_origin, held.profile.clone())
+            }
+        };
+        let blank = Blank {
+            device_id: &rotate.device_id,
+            organisation: &made_of.organisation,
+            profile: &profile,
+            days: rotate.days,
+        };
+        let made = authority.certify(&read, &blank).map_err(|error| broken(&error))?;
+        let fingerprint = made.fingerprint;
+        let sources = journal.sources();
+        let id = CertificateId::mint(sources);
+        let new = NewRotation {
+            id: RotationId::mint(sources),
+            certificate: certificate(id, made_of, key_origin, profile, made),
+            content: read.content,
+            key_kind: read.kind,
+            old: held.id,
+            old_until: add_seconds(now, rotate.overlap),
+            force: rotate.force,
+            at: now,
+        };
+        let unit = Unit::new(context).step(owner, DevicesCommand::Rotate(Box::new(new)));
+        Ok(journal.submit(unit.claim(CERTIFICATE, fingerprint, owner, "CERTIFICATE_EXISTS")).await?)
+    })
+    .await
 }
 
 fn certificate(

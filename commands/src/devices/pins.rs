@@ -8,7 +8,7 @@ use bursar_domain::verifications::{Purpose, VerificationsError};
 use bursar_domain::{Aggregate as _, Personal};
 
 use super::{of, tell};
-use crate::owned::{CommandError, repeated};
+use crate::owned::{CommandError, once};
 use crate::passwords::{Password, Passwords};
 use crate::sessions::{self, Ending};
 use crate::verifications::{Guess, Verifier, Wanted};
@@ -92,27 +92,29 @@ pub async fn change_pin(
     owner: UserId,
     change: PinChange,
 ) -> Result<Committed, CommandError> {
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok(repeat);
-    }
-    let PinChange { device_id, current, new, session, others } = change;
-    let user = strong(journal, owner, &new).await?;
-    let count = Context { idempotency: None, expected_version: None, ..context.clone() };
-    let guess = DevicesCommand::TryPin { device_id: device_id.clone() };
-    journal.submit(Unit::new(count).step(owner, guess)).await?;
-    // Read again: what is compared is the PIN that the guess was counted against, or one that came after it.
-    let (devices, _) = of(journal, owner).await?;
-    let device = devices.get(&device_id).ok_or_else(|| CommandError::refused(DevicesError::Unknown))?;
-    let pin = device.pin.as_ref().ok_or_else(|| CommandError::refused(DevicesError::NoPin))?;
-    if !passwords.verify(Password::typed(current), pin.hash.get().cloned()).await {
-        return Err(CommandError::refused(DevicesError::WrongPin { remaining: pin.remaining_tries() }));
-    }
-    let hash = passwords.hash(Password::typed(new)).await?;
-    let set = DevicesCommand::SetPin { device_id, hash, grounds: PinGrounds::Known, seen: pin.generation };
-    let unit = Unit::new(context).step(owner, set);
-    let ending = Ending { reason: SessionsEndReason::PinChanged, except: Some(session), sessions: others };
-    let unit = sessions::end_all(unit, owner, &user, ending);
-    Ok(journal.submit(tell(unit, journal.sources(), owner, "PIN changed", CHANGED)).await?)
+    once(journal, context, async |context| {
+        let PinChange { device_id, current, new, session, others } = change;
+        let user = strong(journal, owner, &new).await?;
+        let count = Context { idempotency: None, expected_version: None, ..context.clone() };
+        let guess = DevicesCommand::TryPin { device_id: device_id.clone() };
+        journal.submit(Unit::new(count).step(owner, guess)).await?;
+        // Read again: what is compared is the PIN that the guess was counted against, or one that came after it.
+        let (devices, _) = of(journal, owner).await?;
+        let device = devices.get(&device_id).ok_or_else(|| CommandError::refused(DevicesError::Unknown))?;
+        let pin = device.pin.as_ref().ok_or_else(|| CommandError::refused(DevicesError::NoPin))?;
+        if !passwords.verify(Password::typed(current), pin.hash.get().cloned()).await {
+            return Err(CommandError::refused(DevicesError::WrongPin { remaining: pin.remaining_tries() }));
+        }
+        let hash = passwords.hash(Password::typed(new)).await?;
+        let set =
+            DevicesCommand::SetPin { device_id, hash, grounds: PinGrounds::Known, seen: pin.generation };
+        let unit = Unit::new(context).step(owner, set);
+        let ending =
+            Ending { reason: SessionsEndReason::PinChanged, except: Some(session), sessions: others };
+        let unit = sessions::end_all(unit, owner, &user, ending);
+        Ok(journal.submit(tell(unit, journal.sources(), owner, "PIN changed", CHANGED)).await?)
+    })
+    .await
 }
 
 /// What the owner is told.
@@ -130,34 +132,35 @@ pub async fn reset_pin(
     wanted: WantedReset,
 ) -> Result<Committed, CommandError> {
     let WantedReset { device_id, channel, phone_number, email } = wanted;
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok(repeat);
-    }
-    let (devices, _) = of(journal, owner).await?;
-    // What will be refused with the code is refused without it: the hash is nobody's.
-    let set = DevicesCommand::SetPin {
-        device_id: device_id.clone(),
-        hash: String::new(),
-        grounds: PinGrounds::Code,
-        seen: 0,
-    };
-    devices.decide(set).map_err(CommandError::refused)?;
-    let (user, _) = journal.load::<User>(&owner.to_string()).await?;
-    let person = user.person().ok_or_else(|| CommandError::refused(UserError::Unknown))?;
-    let is_theirs = |said: Option<String>, known: &Personal<String>| {
-        said.is_none_or(|said| known.get().is_some_and(|known| known.eq_ignore_ascii_case(said.trim())))
-    };
-    if !is_theirs(phone_number, &person.phone_number) || !is_theirs(email, &person.email) {
-        return Err(CommandError::refused(ResetRefused::Mismatch));
-    }
-    let known = match channel {
-        Channel::Email => &person.email,
-        Channel::Sms | Channel::Push => &person.phone_number,
-    };
-    let destination = known.get().cloned().ok_or_else(|| CommandError::refused(ResetRefused::Mismatch))?;
-    let issue =
-        verifier.issue(Wanted { purpose: Purpose::PinReset, channel, destination, bound_to: device_id });
-    Ok(journal.submit(Unit::new(context).step(owner, issue)).await?)
+    once(journal, context, async |context| {
+        let (devices, _) = of(journal, owner).await?;
+        // What will be refused with the code is refused without it: the hash is nobody's.
+        let set = DevicesCommand::SetPin {
+            device_id: device_id.clone(),
+            hash: String::new(),
+            grounds: PinGrounds::Code,
+            seen: 0,
+        };
+        devices.decide(set).map_err(CommandError::refused)?;
+        let (user, _) = journal.load::<User>(&owner.to_string()).await?;
+        let person = user.person().ok_or_else(|| CommandError::refused(UserError::Unknown))?;
+        let is_theirs = |said: Option<String>, known: &Personal<String>| {
+            said.is_none_or(|said| known.get().is_some_and(|known| known.eq_ignore_ascii_case(said.trim())))
+        };
+        if !is_theirs(phone_number, &person.phone_number) || !is_theirs(email, &person.email) {
+            return Err(CommandError::refused(ResetRefused::Mismatch));
+        }
+        let known = match channel {
+            Channel::Email => &person.email,
+            Channel::Sms | Channel::Push => &person.phone_number,
+        };
+        let destination =
+            known.get().cloned().ok_or_else(|| CommandError::refused(ResetRefused::Mismatch))?;
+        let issue =
+            verifier.issue(Wanted { purpose: Purpose::PinReset, channel, destination, bound_to: device_id });
+        Ok(journal.submit(Unit::new(context).step(owner, issue)).await?)
+    })
+    .await
 }
 
 /// Sets the PIN of a device with a code. Every other session of the owner's ends.
@@ -172,23 +175,28 @@ pub async fn confirm_pin(
     owner: UserId,
     confirmation: PinConfirmation,
 ) -> Result<Committed, CommandError> {
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok(repeat);
-    }
-    let PinConfirmation { reset, code, new, session, others } = confirmation;
-    let user = strong(journal, owner, &new).await?;
-    let newest = verifier.newest(owner, Purpose::PinReset).await?;
-    let issued = newest.map(|newest| newest.issued).filter(|issued| issued.id == reset);
-    let device_id = issued.ok_or_else(|| CommandError::refused(VerificationsError::Unknown))?.bound_to;
-    let guess =
-        Guess { user: owner, purpose: Purpose::PinReset, id: Some(reset), bound_to: &device_id, code: &code };
-    let unit = verifier.check(context, guess).await?;
-    let hash = passwords.hash(Password::typed(new)).await?;
-    let unit =
-        unit.step(owner, DevicesCommand::SetPin { device_id, hash, grounds: PinGrounds::Code, seen: 0 });
-    let ending = Ending { reason: SessionsEndReason::PinReset, except: Some(session), sessions: others };
-    let unit = sessions::end_all(unit, owner, &user, ending);
-    Ok(journal.submit(tell(unit, journal.sources(), owner, "PIN reset", CHANGED)).await?)
+    once(journal, context, async |context| {
+        let PinConfirmation { reset, code, new, session, others } = confirmation;
+        let user = strong(journal, owner, &new).await?;
+        let newest = verifier.newest(owner, Purpose::PinReset).await?;
+        let issued = newest.map(|newest| newest.issued).filter(|issued| issued.id == reset);
+        let device_id = issued.ok_or_else(|| CommandError::refused(VerificationsError::Unknown))?.bound_to;
+        let guess = Guess {
+            user: owner,
+            purpose: Purpose::PinReset,
+            id: Some(reset),
+            bound_to: &device_id,
+            code: &code,
+        };
+        let unit = verifier.check(context, guess).await?;
+        let hash = passwords.hash(Password::typed(new)).await?;
+        let unit =
+            unit.step(owner, DevicesCommand::SetPin { device_id, hash, grounds: PinGrounds::Code, seen: 0 });
+        let ending = Ending { reason: SessionsEndReason::PinReset, except: Some(session), sessions: others };
+        let unit = sessions::end_all(unit, owner, &user, ending);
+        Ok(journal.submit(tell(unit, journal.sources(), owner, "PIN reset", CHANGED)).await?)
+    })
+    .await
 }
 
 /// The owner, if the PIN is none that everybody or everybody who knows them tries first.

@@ -9,7 +9,7 @@ use bursar_domain::verifications::Purpose;
 use jiff::Timestamp;
 
 use super::{end, of, tell};
-use crate::owned::{CommandError, repeated};
+use crate::owned::{CommandError, once};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -39,42 +39,42 @@ pub async fn transfer(
     owner: UserId,
     wanted: WantedTransfer,
 ) -> Result<Committed, CommandError> {
-    if let Some(repeat) = repeated(journal, &context).await? {
-        return Ok(repeat);
-    }
-    let sources = journal.sources();
-    let WantedTransfer { device_id, new_owner, reason, effective_at, lifetime } = wanted;
-    let (id, now) = (TransferId::mint(sources), sources.clock.now());
-    let request = DevicesCommand::RequestTransfer(Box::new(Transfer {
-        id,
-        device_id: device_id.clone(),
-        current_owner: owner,
-        new_owner,
-        reason,
-        effective_at,
-        requested_at: now,
-        expires_at: add_seconds(now, lifetime),
-    }));
-    // A device that is not there is said before a person who is not.
-    of(journal, owner).await?.0.decide(request.clone()).map_err(CommandError::refused)?;
-    let (user, _) = journal.load::<User>(&new_owner.to_string()).await?;
-    let phone = match &user {
-        User::Active(person) => person.phone_number.get().cloned(),
-        _ => None,
-    };
-    let destination = phone.ok_or_else(|| CommandError::refused(UserError::Unknown))?;
-    let code = Wanted {
-        purpose: Purpose::DeviceTransfer,
-        channel: Channel::Sms,
-        destination,
-        bound_to: id.to_string(),
-    };
-    let offer = Offer { id, device_id, from: owner };
-    let unit = Unit::new(context)
-        .step(owner, request)
-        .step(new_owner, DevicesCommand::ReceiveOffer(Box::new(offer)))
-        .step(new_owner, verifier.issue(code));
-    Ok(journal.submit(tell(unit, sources, owner, "Device offered", OFFERED)).await?)
+    once(journal, context, async |context| {
+        let sources = journal.sources();
+        let WantedTransfer { device_id, new_owner, reason, effective_at, lifetime } = wanted;
+        let (id, now) = (TransferId::mint(sources), sources.clock.now());
+        let request = DevicesCommand::RequestTransfer(Box::new(Transfer {
+            id,
+            device_id: device_id.clone(),
+            current_owner: owner,
+            new_owner,
+            reason,
+            effective_at,
+            requested_at: now,
+            expires_at: add_seconds(now, lifetime),
+        }));
+        // A device that is not there is said before a person who is not.
+        of(journal, owner).await?.0.decide(request.clone()).map_err(CommandError::refused)?;
+        let (user, _) = journal.load::<User>(&new_owner.to_string()).await?;
+        let phone = match &user {
+            User::Active(person) => person.phone_number.get().cloned(),
+            _ => None,
+        };
+        let destination = phone.ok_or_else(|| CommandError::refused(UserError::Unknown))?;
+        let code = Wanted {
+            purpose: Purpose::DeviceTransfer,
+            channel: Channel::Sms,
+            destination,
+            bound_to: id.to_string(),
+        };
+        let offer = Offer { id, device_id, from: owner };
+        let unit = Unit::new(context)
+            .step(owner, request)
+            .step(new_owner, DevicesCommand::ReceiveOffer(Box::new(offer)))
+            .step(new_owner, verifier.issue(code));
+        Ok(journal.submit(tell(unit, sources, owner, "Device offered", OFFERED)).await?)
+    })
+    .await
 }
 
 /// What the owner is told.

@@ -10,7 +10,7 @@ use super::{person, same_name};
 use crate::identity::{Claimant, Finding, IdentityRegistry};
 use crate::keys::{Keys, hex};
 use crate::messages::notice;
-use crate::owned::{CommandError, repeated};
+use crate::owned::{CommandError, once};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -48,37 +48,38 @@ pub async fn look_up(
 ) -> Result<Committed, CommandError> {
     let IdentityClaim { claimant, phone_number } = claim;
     // What was found then is not asked for again.
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let person = person(journal, asker.user).await?;
-    let mismatch = || CommandError::refused(UserError::IdentityMismatch);
-    if !is_of(&claimant, &person) || person.phone_number.get() != Some(&phone_number) {
-        return Err(mismatch());
-    }
-    let (identity_type, country) = (claimant.identity_type, claimant.country.clone());
-    let token = keys.identity_token(asker.user, identity_type.as_str(), &country, &claimant.number);
-    let last_four = claimant.number.chars().skip(claimant.number.chars().count().saturating_sub(4)).collect();
-    match registry.look_up(claimant).await {
-        Ok(Finding::Match) => {}
-        Ok(Finding::NoMatch) => return Err(mismatch()),
-        Err(_) => return Err(CommandError::unavailable()),
-    }
-    let code = verifier.issue(Wanted {
-        purpose: Purpose::Identity,
-        channel: Channel::Sms,
-        destination: phone_number,
-        bound_to: asker.session.to_string(),
-    });
-    let lookup = IdentityLookup {
-        identity_type,
-        country,
-        token: Personal::new(hex(&token)),
-        last_four: Personal::new(last_four),
-        verification_id: code.id(),
-    };
-    let look_up = ProfileCommand::LookUpIdentity(Box::new(lookup));
-    Ok(journal.submit(Unit::new(context).step(asker.user, code).step(asker.user, look_up)).await?)
+    once(journal, context, async |context| {
+        let person = person(journal, asker.user).await?;
+        let mismatch = || CommandError::refused(UserError::IdentityMismatch);
+        if !is_of(&claimant, &person) || person.phone_number.get() != Some(&phone_number) {
+            return Err(mismatch());
+        }
+        let (identity_type, country) = (claimant.identity_type, claimant.country.clone());
+        let token = keys.identity_token(asker.user, identity_type.as_str(), &country, &claimant.number);
+        let last_four =
+            claimant.number.chars().skip(claimant.number.chars().count().saturating_sub(4)).collect();
+        match registry.look_up(claimant).await {
+            Ok(Finding::Match) => {}
+            Ok(Finding::NoMatch) => return Err(mismatch()),
+            Err(_) => return Err(CommandError::unavailable()),
+        }
+        let code = verifier.issue(Wanted {
+            purpose: Purpose::Identity,
+            channel: Channel::Sms,
+            destination: phone_number,
+            bound_to: asker.session.to_string(),
+        });
+        let lookup = IdentityLookup {
+            identity_type,
+            country,
+            token: Personal::new(hex(&token)),
+            last_four: Personal::new(last_four),
+            verification_id: code.id(),
+        };
+        let look_up = ProfileCommand::LookUpIdentity(Box::new(lookup));
+        Ok(journal.submit(Unit::new(context).step(asker.user, code).step(asker.user, look_up)).await?)
+    })
+    .await
 }
 
 /// Sends a new code in the place of the last one.
@@ -93,11 +94,11 @@ pub async fn resend(
     id: VerificationId,
     phone_number: &str,
 ) -> Result<Committed, CommandError> {
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    pending(verifier, asker, id, phone_number).await?;
-    verifier.resend(context, asker.user, id).await
+    once(journal, context, async |context| {
+        pending(verifier, asker, id, phone_number).await?;
+        verifier.resend(context, asker.user, id).await
+    })
+    .await
 }
 
 /// Takes the code: whoever has it and is in the register is who they say.
@@ -113,20 +114,20 @@ pub async fn confirm(
     phone_number: &str,
     code: &str,
 ) -> Result<Committed, CommandError> {
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    pending(verifier, asker, id, phone_number).await?;
-    let bound_to = asker.session.to_string();
-    let guess =
-        Guess { user: asker.user, purpose: Purpose::Identity, id: Some(id), bound_to: &bound_to, code };
-    let unit = verifier.check(context, guess).await?;
-    let words = "Your identity is verified. Log in again to use all of your bank.".to_owned();
-    let told = notice(journal.sources(), Category::Compliance, "Your identity is verified", words);
-    let unit = unit
-        .step(asker.user, ProfileCommand::VerifyIdentity { verification_id: id })
-        .step(asker.user, MessagesCommand::Post(Box::new(told)));
-    Ok(journal.submit(unit).await?)
+    once(journal, context, async |context| {
+        pending(verifier, asker, id, phone_number).await?;
+        let bound_to = asker.session.to_string();
+        let guess =
+            Guess { user: asker.user, purpose: Purpose::Identity, id: Some(id), bound_to: &bound_to, code };
+        let unit = verifier.check(context, guess).await?;
+        let words = "Your identity is verified. Log in again to use all of your bank.".to_owned();
+        let told = notice(journal.sources(), Category::Compliance, "Your identity is verified", words);
+        let unit = unit
+            .step(asker.user, ProfileCommand::VerifyIdentity { verification_id: id })
+            .step(asker.user, MessagesCommand::Post(Box::new(told)));
+        Ok(journal.submit(unit).await?)
+    })
+    .await
 }
 
 /// The verification that the asker's session began, if its code went to this phone.

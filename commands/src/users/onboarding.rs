@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use super::{normalised_email, registration, same_name};
 use crate::keys::Keys;
 use crate::messages::notice;
-use crate::owned::{CommandError, NotFound, repeated};
+use crate::owned::{CommandError, NotFound, once};
 use crate::{Committed, Context, Journal};
 
 /// Registers somebody who comes by themselves, and tells them what comes next.
@@ -70,9 +70,7 @@ pub async fn onboard(
     holder: &Holder,
     update: ProfileUpdate,
 ) -> Result<Committed, CommandError> {
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
+    once(journal, context, async |context| {
     let account = journal.ledger_account(number).await?;
     let owner =
         account.filter(|account| account.status != AccountStatus::Closed).and_then(|account| account.owner);
@@ -93,6 +91,8 @@ pub async fn onboard(
         unit = unit.step(user, MessagesCommand::Post(Box::new(told)));
     }
     Ok(journal.submit(unit).await?)
+    })
+    .await
 }
 
 /// What a customer may know of the holder of an account: enough to see whether they are about to pay the right one.

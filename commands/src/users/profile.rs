@@ -13,7 +13,7 @@ use super::{EMAIL, person};
 use crate::files::{self, Files};
 use crate::keys::Keys;
 use crate::messages::notice;
-use crate::owned::{CommandError, NotFound, repeated};
+use crate::owned::{CommandError, NotFound, once};
 use crate::verifications::{Guess, Verifier, Wanted};
 use crate::{Committed, Context, Journal, Unit};
 
@@ -66,16 +66,16 @@ pub async fn verify_email(
     asker: Asker,
     email: String,
 ) -> Result<Committed, CommandError> {
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let person = person(journal, asker.user).await?;
-    let waiting = person.profile.waiting.email.as_ref().and_then(Personal::get);
-    if person.email.get() != Some(&email) && waiting != Some(&email) {
-        return Err(CommandError::refused(UserError::EmailMismatch));
-    }
-    let unit = Unit::new(context).step(asker.user, code(verifier, asker, Purpose::Email, email));
-    Ok(journal.submit(unit).await?)
+    once(journal, context, async |context| {
+        let person = person(journal, asker.user).await?;
+        let waiting = person.profile.waiting.email.as_ref().and_then(Personal::get);
+        if person.email.get() != Some(&email) && waiting != Some(&email) {
+            return Err(CommandError::refused(UserError::EmailMismatch));
+        }
+        let unit = Unit::new(context).step(asker.user, code(verifier, asker, Purpose::Email, email));
+        Ok(journal.submit(unit).await?)
+    })
+    .await
 }
 
 /// Takes the code of a mail: the mailbox is theirs, and takes the place of the old one where it is a new one.
@@ -198,30 +198,30 @@ pub async fn set_avatar(
     file_type: FileType,
     content: Vec<u8>,
 ) -> Result<Committed, CommandError> {
-    if let Some(done) = repeated(journal, &context).await? {
-        return Ok(done);
-    }
-    let old = person(journal, user).await?.profile.avatar;
-    let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
-    let picture = files.avatar(file_type, content).await?;
-    let image = files.put(journal, user, file_type, picture.image).await?;
-    let thumbnail = files.put(journal, user, file_type, picture.thumbnail).await?;
-    let avatar = Avatar {
-        id: AvatarId::mint(journal.sources()),
-        image: image.clone(),
-        thumbnail: thumbnail.clone(),
-        width: picture.width,
-        height: picture.height,
-        size,
-        uploaded_at: journal.sources().clock.now(),
-    };
-    let over = old.as_ref().map(|old| old.id);
-    let mut unit =
-        Unit::new(context).step(user, ProfileCommand::SetAvatar { avatar: Box::new(avatar), over });
-    for file in old.iter().flat_map(|old| [&old.image, &old.thumbnail]) {
-        unit = files::let_go(unit, file, user);
-    }
-    files.submit(journal, unit, user, &[&image, &thumbnail]).await
+    once(journal, context, async |context| {
+        let old = person(journal, user).await?.profile.avatar;
+        let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
+        let picture = files.avatar(file_type, content).await?;
+        let image = files.put(journal, user, file_type, picture.image).await?;
+        let thumbnail = files.put(journal, user, file_type, picture.thumbnail).await?;
+        let avatar = Avatar {
+            id: AvatarId::mint(journal.sources()),
+            image: image.clone(),
+            thumbnail: thumbnail.clone(),
+            width: picture.width,
+            height: picture.height,
+            size,
+            uploaded_at: journal.sources().clock.now(),
+        };
+        let over = old.as_ref().map(|old| old.id);
+        let mut unit =
+            Unit::new(context).step(user, ProfileCommand::SetAvatar { avatar: Box::new(avatar), over });
+        for file in old.iter().flat_map(|old| [&old.image, &old.thumbnail]) {
+            unit = files::let_go(unit, file, user);
+        }
+        files.submit(journal, unit, user, &[&image, &thumbnail]).await
+    })
+    .await
 }
 
 /// Their picture.

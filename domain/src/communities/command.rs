@@ -23,16 +23,7 @@ pub enum CommunityCommand {
     /// Ask somebody to join.
     Invite(Box<NewInvitation>),
     /// Somebody wants to join who has the code, or needs none.
-    Ask {
-        /// Who.
-        user: UserId,
-        /// Under which id the admin is asked, if it is for the admin to decide.
-        invitation: InvitationId,
-        /// What they are as a participant, if they join at once.
-        participant: ParticipantId,
-        /// Until when the admin may answer.
-        expires_at: Timestamp,
-    },
+    Ask(NewRequest),
     /// Somebody who was asked answers; the admin, when somebody has asked to join.
     Answer(Box<Answer>),
     /// Somebody leaves, or has to.
@@ -50,6 +41,8 @@ pub enum CommunityCommand {
         mandate: MandateId,
         /// How much each time, minor units.
         amount: Amount,
+        /// What they contributed by before, which is over.
+        before: Option<MandateId>,
     },
     /// A participant wants money.
     Withdraw(Box<NewWithdrawal>),
@@ -113,6 +106,21 @@ pub struct NewInvitation {
     /// When.
     pub now: Timestamp,
     /// Until when they may answer.
+    pub expires_at: Timestamp,
+}
+
+/// Somebody wants to join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewRequest {
+    /// Under which id the admin is asked, if it is for the admin to decide.
+    pub invitation: InvitationId,
+    /// Who.
+    pub user: UserId,
+    /// What they are as a participant, if they join at once.
+    pub participant: ParticipantId,
+    /// When.
+    pub now: Timestamp,
+    /// Until when the admin may answer.
     pub expires_at: Timestamp,
 }
 

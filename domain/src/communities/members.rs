@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     Answer, Club, CommunityError, CommunityEvent, Contacts, Invitation, InvitationStatus, Invited, MOST_OPEN,
-    Member, NewInvitation, Rules,
+    Member, NewInvitation, NewRequest, Rules,
 };
 use crate::kernel::{Amount, InvitationId, MandateId, ParticipantId, Personal, UserId};
 
@@ -36,21 +36,18 @@ impl Club {
         })))
     }
 
-    pub(super) fn ask(
-        &self,
-        user: UserId,
-        invitation: InvitationId,
-        participant: ParticipantId,
-        expires_at: Timestamp,
-    ) -> Result<CommunityEvent, CommunityError> {
-        if self.member(user).is_some() || self.invitations.values().any(|open| open.user == Some(user)) {
+    pub(super) fn ask(&self, new: NewRequest) -> Result<CommunityEvent, CommunityError> {
+        let NewRequest { invitation, user, participant, now, expires_at } = new;
+        // Whoever was not answered in time may ask again.
+        let mut open = self.invitations.values().filter(|open| open.expires_at > now);
+        if self.member(user).is_some() || open.any(|open| open.user == Some(user)) {
             return Err(CommunityError::AlreadyIn);
         }
         self.seat()?;
         if self.rules().auto_approve {
             return Ok(CommunityEvent::Joined { participant, user, invitation: None });
         }
-        self.room(Timestamp::MIN)?;
+        self.room(now)?;
         Ok(CommunityEvent::Requested { invitation, user, expires_at })
     }
 
@@ -106,14 +103,24 @@ impl Club {
         user: UserId,
         mandate: MandateId,
         amount: Amount,
+        before: Option<MandateId>,
     ) -> Result<CommunityEvent, CommunityError> {
         let member = self.member(user).ok_or(CommunityError::Unknown)?;
+        // They have asked twice at once, and were quicker elsewhere.
+        if member.mandate != before {
+            return Err(CommunityError::AlreadyContributing);
+        }
         // The mandate was made of the rules as they were read; they may be others by now.
         match self.rules().contribution_amount {
             None => Err(CommunityError::NoContributions),
             Some(asked) if asked != amount => Err(CommunityError::Raced),
             Some(_) => Ok(CommunityEvent::Pledged { participant: member.participant, mandate, amount }),
         }
+    }
+
+    /// How many joined before a participant who is still in it.
+    pub(super) fn place(&self, participant: ParticipantId) -> Option<usize> {
+        self.members.iter().position(|member| member.participant == participant)
     }
 
     /// Whether one more can join.
@@ -151,6 +158,12 @@ impl Club {
                 self.answered(*invitation, InvitationStatus::Denied);
             }
             CommunityEvent::Removed { participant, .. } => {
+                // The turn that came after theirs is now the one after that of whoever joined before them.
+                if self.last_paid == Some(*participant) {
+                    let before = self.place(*participant).and_then(|place| place.checked_sub(1));
+                    self.last_paid =
+                        before.and_then(|place| self.members.get(place)).map(|one| one.participant);
+                }
                 self.members.retain(|member| member.participant != *participant);
             }
             CommunityEvent::Pledged { participant, mandate, .. } => {

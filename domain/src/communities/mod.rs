@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use command::{Answer, CommunityCommand, NewCommunity, NewInvitation, NewWithdrawal};
+pub use command::{Answer, CommunityCommand, NewCommunity, NewInvitation, NewRequest, NewWithdrawal};
 pub use error::CommunityError;
 pub use event::{
     Category, CommunityEvent, Contacts, Created, InvitationStatus, Invited, Role, Rules, WithdrawalPolicy,
@@ -58,7 +58,7 @@ pub struct Club {
     pub answered: BTreeMap<InvitationId, InvitationStatus>,
     /// Who wants money.
     pub withdrawals: BTreeMap<WithdrawalId, Withdrawal>,
-    /// Who was the last to be paid.
+    /// Who was the last to be paid; when they have left, whoever joined before them.
     pub last_paid: Option<ParticipantId>,
 }
 
@@ -186,16 +186,14 @@ impl Aggregate for Community {
             },
             CommunityCommand::SetRules { by, rules } => self.of(by)?.set_rules(by, rules)?,
             CommunityCommand::Invite(new) => self.of(new.by)?.invite(*new)?,
-            CommunityCommand::Ask { user, invitation, participant, expires_at } => {
-                self.open()?.ask(user, invitation, participant, expires_at)?
-            }
+            CommunityCommand::Ask(request) => self.open()?.ask(request)?,
             CommunityCommand::Answer(answer) => {
                 // Whoever is not asked learns nothing, not even that there is such a community.
                 self.open().map_err(|_| CommunityError::UnknownInvitation)?.answer(&answer)?
             }
             CommunityCommand::Remove { participant, by } => self.of(by)?.remove(participant, by)?,
-            CommunityCommand::Pledge { user, mandate, amount } => {
-                self.of(user)?.pledge(user, mandate, amount)?
+            CommunityCommand::Pledge { user, mandate, amount, before } => {
+                self.of(user)?.pledge(user, mandate, amount, before)?
             }
             CommunityCommand::Withdraw(new) => return self.of(new.by)?.withdraw(*new),
             CommunityCommand::Vote { id, by, approve, paid_by } => {

@@ -82,13 +82,18 @@ fn with(people: u8, rules: Rules) -> Vec<CommunityEvent> {
     std::iter::once(created(rules)).chain((2..=people).map(joined)).collect()
 }
 
-fn ask(n: u8) -> CommunityCommand {
-    CommunityCommand::Ask {
-        user: user(n),
+fn ask_at(n: u8, now: Timestamp) -> CommunityCommand {
+    CommunityCommand::Ask(NewRequest {
         invitation: invitation(n),
+        user: user(n),
         participant: participant(n),
+        now,
         expires_at: later(),
-    }
+    })
+}
+
+fn ask(n: u8) -> CommunityCommand {
+    ask_at(n, now())
 }
 
 fn email(n: u8) -> Contacts {
@@ -197,8 +202,10 @@ fn where_nobody_joins_by_themselves_the_admin_answers() {
     let rules = Rules { auto_approve: false, ..rules(9, WithdrawalPolicy::AdminOnly) };
     let wants = CommunityEvent::Requested { invitation: invitation(3), user: user(3), expires_at: later() };
     given::<Community>(&with(2, rules.clone())).when(ask(3)).then(std::slice::from_ref(&wants));
-    let asked = [with(2, rules), vec![wants]].concat();
+    let asked = [with(2, rules), vec![wants.clone()]].concat();
     given::<Community>(&asked).when(ask(3)).then_refused("ALREADY_PARTICIPANT");
+    // Nobody has answered in time.
+    given::<Community>(&asked).when(ask_at(3, later())).then(std::slice::from_ref(&wants));
     let by = |by: u8| {
         CommunityCommand::Answer(Box::new(Answer {
             invitation: invitation(3),
@@ -290,8 +297,23 @@ fn each_participant_has_a_turn_in_the_order_in_which_they_joined() {
         history.extend(events);
     }
     // Whoever leaves before their turn is passed over.
-    history.push(CommunityEvent::Removed { participant: participant(3), user: user(3), by: user(3) });
-    given::<Community>(&history).when(withdraw(1, Some(paid()))).then(&[requested(1), was_paid(1)]);
+    let left = |n: u8| CommunityEvent::Removed { participant: participant(n), user: user(n), by: user(n) };
+    let passed_over = [history.clone(), vec![left(3)]].concat();
+    given::<Community>(&passed_over).when(withdraw(1, Some(paid()))).then(&[requested(1), was_paid(1)]);
+    // Whoever leaves after theirs takes nobody else's along.
+    let gone = [history, vec![left(2)]].concat();
+    given::<Community>(&gone).when(withdraw(3, Some(paid()))).then(&[requested(3), was_paid(3)]);
+}
+
+#[test]
+fn whose_turn_it_is_is_not_said_by_ids() {
+    // Two joined by way of servers whose clocks differ: the later one has the smaller id.
+    let mut history = vec![created(rules(9, WithdrawalPolicy::Rotating)), joined(7), joined(3)];
+    for turn in [1, 7, 3, 1, 7, 3] {
+        let events = [requested(turn), was_paid(turn)];
+        given::<Community>(&history).when(withdraw(turn, Some(paid()))).then(&events);
+        history.extend(events);
+    }
 }
 
 #[test]
@@ -323,10 +345,15 @@ fn more_than_half_must_agree() {
 #[test]
 fn contributions_are_what_the_rules_say() {
     let mandate: MandateId = id("mnd", 1);
-    let pledge = |n: u8, amount| CommunityCommand::Pledge { user: user(n), mandate, amount };
+    let after = |n: u8, amount, before| CommunityCommand::Pledge { user: user(n), mandate, amount, before };
+    let pledge = |n: u8, amount| after(n, amount, None);
     let open = with(2, rules(9, WithdrawalPolicy::AdminOnly));
     let pledged = CommunityEvent::Pledged { participant: participant(2), mandate, amount: amount() };
-    given::<Community>(&open).when(pledge(2, amount())).then(&[pledged]);
+    given::<Community>(&open).when(pledge(2, amount())).then(std::slice::from_ref(&pledged));
+    // Of two at once, the second did not see the first.
+    let once = [open.clone(), vec![pledged.clone()]].concat();
+    given::<Community>(&once).when(pledge(2, amount())).then_refused("ALREADY_CONTRIBUTING");
+    given::<Community>(&once).when(after(2, amount(), Some(mandate))).then(&[pledged]);
     given::<Community>(&open).when(pledge(2, 1.try_into().unwrap())).then_refused("CONFLICT");
     given::<Community>(&open).when(pledge(7, amount())).then_refused("NOT_FOUND");
     let free = Rules {

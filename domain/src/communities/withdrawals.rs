@@ -35,12 +35,13 @@ impl Club {
         }
     }
 
-    /// Whose turn it is: that of whoever joined next after the one who was paid last.
+    /// Whose turn it is: that of whoever joined next after the one who was paid last. Who joined when is said by their places:
+    /// ids are of the clocks of two servers.
     #[must_use]
     pub fn turn(&self) -> Option<UserId> {
-        let after = |member: &&super::Member| self.last_paid.is_none_or(|last| member.participant > last);
-        // Participants' ids are in the order in which they joined.
-        self.members.iter().find(after).or_else(|| self.members.first()).map(|member| member.user)
+        let last = self.last_paid.and_then(|last| self.place(last));
+        let next = last.and_then(|place| self.members.get(place + 1)).or_else(|| self.members.first());
+        next.map(|member| member.user)
     }
 
     /// Whether the vote of `by` decides a withdrawal in its favour.
