@@ -105,6 +105,28 @@ async fn one_at_a_time_over_all_servers_and_another_goes_on() {
     bank.close().await;
 }
 
+/// As Postgres does, which looks through a table as soon as it is full.
+#[tokio::test]
+async fn a_rebuild_waits_for_whoever_has_its_new_table() {
+    let bank = Bank::open().await;
+    let (codec, (sources, _)) = (codec(&bank.pool).await, sources::system());
+    let log = Log { pool: &bank.pool, codec: &codec, clock: &*sources.clock };
+    let order = Order { verify: false, at: 0 };
+    let rebuilding = Rebuilding::begin(log, &["products"], order, &()).await.unwrap();
+    let mut reader = bank.pool.acquire().await.unwrap().detach();
+    sqlx::raw_sql("BEGIN; LOCK TABLE read_next.products IN ACCESS SHARE MODE")
+        .execute(&mut reader)
+        .await
+        .unwrap();
+    let (swapped, ()) = tokio::join!(rebuilding.finish(), async {
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        reader.close().await.unwrap();
+    });
+    assert!(swapped.unwrap().iter().all(|report| report.differing == 0));
+    assert_eq!(rebuild_status(&bank.pool, "products").await.unwrap().state, RebuildState::Swapped);
+    bank.close().await;
+}
+
 /// Customers who pay and read, and what they were answered.
 #[derive(Default)]
 struct Load {

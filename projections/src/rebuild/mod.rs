@@ -383,14 +383,21 @@ impl Build<'_> {
         Err(RebuildError::InUse)
     }
 
-    /// The live runner takes the checkpoint rows first too: it waits there, and then finds a new generation.
+    /// Whether it is done; not while somebody has one of the tables.
     async fn try_swap(&mut self) -> Result<bool, RebuildError> {
-        let mut tx = self.db.begin().await?;
-        let live = self.shadow.checkpoints(&mut tx, self.pass.names(), true).await?;
-        if !self.shadow.lock_live(&mut tx).await? {
-            tx.rollback().await?;
-            return Ok(false);
+        match self.swap_now().await {
+            Ok(()) => Ok(true),
+            Err(RebuildError::Database(e)) if is_locked(&e) => Ok(false),
+            Err(error) => Err(error),
         }
+    }
+
+    /// The live runner takes the checkpoint rows first too: it waits there, and then finds a new generation.
+    async fn swap_now(&mut self) -> Result<(), RebuildError> {
+        let mut tx = self.db.begin().await?;
+        self.shadow.lock_next(&mut tx).await?;
+        let live = self.shadow.checkpoints(&mut tx, self.pass.names(), true).await?;
+        self.shadow.lock_live(&mut tx).await?;
         // Never behind the live tables: their readers have seen those events.
         let targets: Vec<Position> =
             self.pass.positions().zip(&live).map(|(ours, live)| ours.max(live.position)).collect();
@@ -402,8 +409,13 @@ impl Build<'_> {
             Rows(&self.shadow.live).ended(&mut tx, entry.name, how).await?;
         }
         tx.commit().await?;
-        Ok(true)
+        Ok(())
     }
+}
+
+/// Whether somebody else has a table: lock_not_available.
+fn is_locked(e: &sqlx::Error) -> bool {
+    e.as_database_error().is_some_and(|e| e.code().as_deref() == Some("55P03"))
 }
 
 /// Whether the database is well and refuses what it is asked: SQLSTATE classes 22 (data exception), 23 (integrity

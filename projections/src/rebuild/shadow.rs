@@ -151,19 +151,15 @@ impl Shadow {
         rows.iter().map(checkpoint).collect()
     }
 
+    /// Locks the new tables. Nobody waits behind us but Postgres' own housekeeping, which has just found that they are full, and
+    /// which gives way to whoever has waited for a second.
+    pub(super) async fn lock_next(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        lock(db, "5s", self.tables.iter().map(|table| self.next(table))).await
+    }
+
     /// Locks the live tables, or gives up soon: whoever reads them after us waits behind us.
-    pub(super) async fn lock_live(&self, db: &mut PgConnection) -> sqlx::Result<bool> {
-        execute(db, "SET LOCAL lock_timeout = '500ms'").await?;
-        let tables: Vec<String> = self.tables.iter().map(|table| self.live(table)).collect();
-        let locked = execute(db, &format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables.join(", "))).await;
-        match locked {
-            Ok(()) => Ok(true),
-            // lock_not_available
-            Err(e) if e.as_database_error().is_some_and(|e| e.code().as_deref() == Some("55P03")) => {
-                Ok(false)
-            }
-            Err(e) => Err(e),
-        }
+    pub(super) async fn lock_live(&self, db: &mut PgConnection) -> sqlx::Result<()> {
+        lock(db, "500ms", self.tables.iter().map(|table| self.live(table))).await
     }
 
     /// Puts the tables in the place of the live ones, which go.
@@ -203,4 +199,15 @@ impl Shadow {
 pub(crate) async fn execute(db: &mut PgConnection, sql: &str) -> sqlx::Result<()> {
     sqlx::Executor::execute(db, sqlx::raw_sql(sql)).await?;
     Ok(())
+}
+
+/// Locks tables for nobody else, or fails when they are not free in time. The patience holds for the rest of the transaction.
+async fn lock(
+    db: &mut PgConnection,
+    patience: &str,
+    tables: impl Iterator<Item = String>,
+) -> sqlx::Result<()> {
+    execute(db, &format!("SET LOCAL lock_timeout = '{patience}'")).await?;
+    let tables: Vec<String> = tables.collect();
+    execute(db, &format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", tables.join(", "))).await
 }
