@@ -37,6 +37,11 @@ impl CollectLoans {
         let today = utc_date(work.now);
         self.accrue(work, id, today).await?;
         let (loan, _) = self.journal.load::<Loan>(&work.subject).await?;
+        // Work that was held up is not done in the name of a day that is over: others have collected since, and will tomorrow.
+        let now = self.journal.sources().clock.now();
+        if utc_date(now) > today {
+            return Ok(Done::Again(now));
+        }
         let Some(case) = loan.running() else { return Ok(Done::Finished) };
         let Some(next) = case.book.next().map(|row| row.due) else { return Ok(Done::Finished) };
         if next > today {
