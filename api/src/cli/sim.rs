@@ -108,7 +108,7 @@ pub(super) async fn run(config: &Config, file: Option<&Path>, args: SimArgs) -> 
 }
 
 fn told(args: &SimArgs, summary: &Summary, took: std::time::Duration) -> String {
-    let Summary { days, events, operations, refusals, due_work, troubles, checks, root } = summary;
+    let Summary { days, events, kinds: _, operations, refusals, due_work, troubles, checks, root } = summary;
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX).max(1);
     let rate = (*events as u64).saturating_mul(1_000) / millis;
     let trouble = format!(

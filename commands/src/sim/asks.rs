@@ -1,12 +1,16 @@
 //! What customers and staff want: everything that a request says, so that a repeat says the same.
 
 use bursar_domain::accounts::SavingsFrequency;
+use bursar_domain::devices::DeviceAction;
 use bursar_domain::kernel::{
     CardId, DisputeId, Frequency, LoanId, MandateId, RecurrenceId, TransactionId, UserId,
 };
 use bursar_domain::{AccountNumber, Currency};
 use jiff::Timestamp;
 use jiff::civil::Date;
+
+use super::clubs::ClubAsk;
+use super::leaving::LeaveAsk;
 
 /// An account somebody holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +146,14 @@ pub(super) enum Ask {
     Unfreeze {
         account: AccountNumber,
     },
+    /// Logs in from a device; does something about it.
+    Device {
+        user: UserId,
+        device: String,
+        action: Option<DeviceAction>,
+    },
+    Club(ClubAsk),
+    Leave(LeaveAsk),
 }
 
 /// One request, as often as it is delivered.

@@ -1,7 +1,7 @@
 //! What must hold of the log, whatever went wrong. The ledger, versions, positions, times and interest are checked by what
 //! `bursar audit replay` checks them with; the rest is here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Calendar;
@@ -13,6 +13,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::SimError;
+use super::clubs::Clubs;
+use super::leaving::Leaving;
 use crate::audit::Report;
 use crate::audit::replay::Rebuilt;
 use crate::journal::in_memory::InMemory;
@@ -21,7 +23,7 @@ use crate::proof::merkle::{Frontier, leaf_hash};
 /// Tries after which work is said never to end.
 const MOST_TRIES: u32 = 9;
 /// Events after which nothing more can happen to their aggregate.
-const LAST: [&str; 11] = [
+const LAST: [&str; 15] = [
     "mandate.cancelled",
     "recurrence.cancelled",
     "loan.closed",
@@ -32,7 +34,11 @@ const LAST: [&str; 11] = [
     "dispute.won",
     "dispute.lost",
     "account.closed",
+    "closure.rejected",
+    "closure.cancelled",
+    "closure.completed",
     "plan.ended",
+    "user.erased",
 ];
 
 /// Something wrong: at which position, if at any, and what.
@@ -54,6 +60,9 @@ pub(super) struct Checks {
     courses: HashMap<StreamId, Course>,
     undone: HashSet<StreamId>,
     ended: HashMap<StreamId, &'static str>,
+    clubs: Clubs,
+    leaving: Leaving,
+    pub(super) kinds: BTreeMap<&'static str, u64>,
     pub(super) checked: u64,
 }
 
@@ -115,6 +124,9 @@ impl Checks {
                 .map_err(|difference| (Some(difference.position), format!("{difference}")))?;
             self.unit(recorded).map_err(|finding| (at, finding))?;
             self.stream(recorded).map_err(|finding| (at, finding))?;
+            self.clubs.take(recorded).map_err(|finding| (at, finding))?;
+            self.leaving.take(recorded).map_err(|finding| (at, finding))?;
+            *self.kinds.entry(recorded.event.name()).or_default() += 1;
             self.checked += 1;
         }
         Ok(())
@@ -230,6 +242,8 @@ impl Checks {
                 return Err((Some(*first), format!("{request} was refused, and is in the log")));
             }
         }
+        let done = self.clubs.day_end().and_then(|()| self.leaving.day_end(tables));
+        done.map_err(|finding| (None, finding))?;
         let difference = tables.ledger(|accounts| self.rebuilt.compare_accounts(accounts.iter()));
         if let Some(difference) = difference.or_else(|| self.rebuilt.compare_open_items()) {
             return Err((Some(difference.position), format!("{difference}")));

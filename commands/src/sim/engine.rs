@@ -61,7 +61,6 @@ struct Engine {
     counter: Arc<Counter>,
     workload: Workload,
     checks: Checks,
-    requests: u64,
     operations: u64,
     refusals: BTreeMap<&'static str, u64>,
     /// Requests that will be delivered again: on which day, and which.
@@ -86,6 +85,7 @@ pub(super) async fn simulate(
     Ok(Summary {
         days: options.days,
         events: engine.counter.bank.tables.events(),
+        kinds: engine.checks.kinds.clone(),
         operations: engine.operations,
         refusals: engine.refusals.clone(),
         due_work: counts.due.load(Ordering::Relaxed),
@@ -130,7 +130,6 @@ impl Engine {
             counter: Arc::new(counter),
             workload: Workload::new(chance, options.customers),
             checks: Checks::default(),
-            requests: 0,
             operations: 0,
             refusals: BTreeMap::new(),
             later: Vec::new(),
@@ -161,11 +160,7 @@ impl Engine {
             let hours = u32::try_from(HOURS.len()).unwrap_or(1);
             let most = options.operations / hours + u32::from(nth < options.operations % hours);
             let now = bank.world.now();
-            let mut wanted: Vec<Request> = Vec::new();
-            for ask in self.workload.wishes(now, most) {
-                self.requests += 1;
-                wanted.push(Request { id: format!("sim-{:08}", self.requests), ask });
-            }
+            let wanted = self.workload.requests(now, most);
             let told = self.moment(day, wanted).await;
             let read = told.and(self.read()?);
             if read.is_err() {

@@ -16,6 +16,7 @@
 //! | `weather` | what goes wrong between a server and the store |
 //! | `servers` | servers that die and start again |
 //! | `asks`, `perform` | what customers and staff want; the use case that does it |
+//! | `clubs`, `leaving` | communities; people who close accounts and leave: what they want, and what must hold |
 //! | `workload` | who wants what next |
 //! | `day_ends` | how accounts ended their days, for interest |
 //! | `engine` | day by day: requests, repeats, due work |
@@ -23,8 +24,12 @@
 
 mod asks;
 mod checks;
+mod clubs;
 mod day_ends;
 mod engine;
+#[cfg(test)]
+mod found_out;
+mod leaving;
 mod perform;
 mod servers;
 mod sources;
@@ -89,6 +94,8 @@ pub struct Summary {
     pub days: u32,
     /// Events in the log.
     pub events: usize,
+    /// How many of each type.
+    pub kinds: BTreeMap<&'static str, u64>,
     /// Requests that were carried out.
     pub operations: u64,
     /// Requests that were refused, by code.

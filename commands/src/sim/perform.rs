@@ -2,6 +2,7 @@
 
 use bursar_domain::accounts::SavingsPlan;
 use bursar_domain::cards::{CardExpiry, CardForm, CardLimits};
+use bursar_domain::devices::{Description, Mover};
 use bursar_domain::disputes::DisputeReason;
 use bursar_domain::kernel::{Calendar, Frequency, UserId, midnight, utc_date};
 use bursar_domain::loans::CollateralType;
@@ -14,7 +15,9 @@ use jiff::civil::{Date, date};
 
 use super::asks::{Ask, Held, Request};
 use super::servers::Server;
+use super::{clubs, leaving};
 use crate::accounts::NewAccount;
+use crate::devices::Move;
 use crate::disputes::{Complaint, Outcome};
 use crate::journal::Holding;
 use crate::keys::Keys;
@@ -25,8 +28,8 @@ use crate::payments::{Known, Transfer};
 use crate::recurrences::Plan as Repetition;
 use crate::reversals::Reversal;
 use crate::{
-    Committed, Context, accounts, cards, disputes, loans, mandates, payments, recurrences, reversals,
-    transactions, users,
+    Committed, Context, Unit, accounts, cards, devices, disputes, loans, mandates, payments, recurrences,
+    reversals, transactions, users,
 };
 
 /// The issuer identification number of the bank's cards.
@@ -73,7 +76,10 @@ pub(super) async fn perform(
         | Ask::Block { .. }
         | Ask::RemoveCard { .. }
         | Ask::Freeze { .. }
-        | Ask::Unfreeze { .. } => Box::pin(holding(server, keys, context, ask)).await,
+        | Ask::Unfreeze { .. }
+        | Ask::Device { .. } => Box::pin(holding(server, keys, context, ask)).await,
+        Ask::Club(ask) => Box::pin(clubs::perform(server, context, ask)).await,
+        Ask::Leave(ask) => Box::pin(leaving::perform(server, keys, context, staff, ask)).await,
     }
 }
 
@@ -297,6 +303,20 @@ async fn holding(
         Ask::Unfreeze { account } => {
             accounts::unfreeze(journal, context, account, "An answer".to_owned()).await
         }
+        Ask::Device { user, device, action: None } => {
+            let see = devices::see(journal.sources(), device.clone(), Description::default());
+            Ok(journal.submit(Unit::new(context).step(*user, see)).await?)
+        }
+        Ask::Device { user, device, action: Some(action) } => {
+            let wanted = Move {
+                device_id: device.clone(),
+                action: *action,
+                reason: None,
+                by: Mover::Owner,
+                sessions: Vec::new(),
+            };
+            devices::change(journal, context, *user, wanted).await
+        }
         _ => Err(unknown()),
     }
 }
@@ -327,25 +347,25 @@ fn account(product: &str, currency: bursar_domain::Currency) -> NewAccount {
     }
 }
 
-async fn held(server: &Server, account: &Held) -> Result<Owned<Holding>, CommandError> {
+pub(super) async fn held(server: &Server, account: &Held) -> Result<Owned<Holding>, CommandError> {
     accounts::owned(&server.journal, account.owner, &account.number).await
 }
 
-fn minor(amount: i64) -> Result<Amount, CommandError> {
+pub(super) fn minor(amount: i64) -> Result<Amount, CommandError> {
     Amount::try_from(amount).map_err(|_| unknown())
 }
 
-fn transfer(account: &Held, amount: i64) -> Result<Transfer, CommandError> {
+pub(super) fn transfer(account: &Held, amount: i64) -> Result<Transfer, CommandError> {
     let currency = account.currency;
     Ok(Transfer { amount: minor(amount)?, currency, narration: None, reference: None })
 }
 
-fn calendar(every: Frequency, from: Date, last: Option<Date>) -> Result<Calendar, CommandError> {
+pub(super) fn calendar(every: Frequency, from: Date, last: Option<Date>) -> Result<Calendar, CommandError> {
     Calendar::new(every, from, None, last).map_err(|_| unknown())
 }
 
 /// What the workload never asks.
-fn unknown() -> CommandError {
+pub(super) fn unknown() -> CommandError {
     CommandError::refused(NotFound("way to do this"))
 }
 

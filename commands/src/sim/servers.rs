@@ -49,6 +49,7 @@ pub(super) struct Server {
     pub(super) journal: Journal,
     pub(super) processes: Processes,
     pub(super) rails: Rails,
+    pub(super) days: Arc<dyn DayEnds>,
     pub(super) reference: &'static Reference,
 }
 
@@ -158,7 +159,8 @@ impl Bank {
         let rail: Arc<dyn Rail> = Arc::new(SandboxRail::new(RAIL));
         let tasks = self.tasks(&journal, &rail);
         let processes = Processes::new(journal.clone(), tasks);
-        let server = Server { journal, processes, rails: Some(rail), reference: self.reference };
+        let days = Arc::clone(&self.day_ends);
+        let server = Server { journal, processes, rails: Some(rail), days, reference: self.reference };
         crate::products::ensure_defaults(&server.journal).await?;
         crate::loan_products::ensure_defaults(&server.journal).await?;
         interest::order(&server.journal).await?;

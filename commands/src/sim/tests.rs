@@ -57,3 +57,20 @@ fn a_bank_that_is_broken_is_found_out() {
         }
     }
 }
+
+#[test]
+fn people_put_money_by_close_accounts_and_leave() {
+    let summary = simulated(&options(1, 100)).unwrap();
+    for kind in [
+        "community.joined",
+        "community.removed",
+        "community.pledged",
+        "community.withdrawal_paid",
+        "devices.blocked",
+        "closure.rejected",
+        "account.closed",
+        "user.erased",
+    ] {
+        assert!(summary.kinds.contains_key(kind), "no {kind}: {:?}", summary.kinds);
+    }
+}

@@ -1,10 +1,12 @@
 //! Who wants what next. What there is, the workload learns from the log, like anybody who reads it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use bursar_domain::accounts::{AccountEvent, SavingsFrequency};
 use bursar_domain::cards::CardEvent;
+use bursar_domain::communities::CommunityEvent;
+use bursar_domain::devices::DeviceAction;
 use bursar_domain::disputes::DisputeEvent;
 use bursar_domain::kernel::{
     CardId, DisputeId, Frequency, LoanId, MandateId, RecurrenceId, TransactionId, UserId, utc_date,
@@ -19,7 +21,9 @@ use bursar_domain::users::UserEvent;
 use bursar_domain::{AccountNumber, Event, Recorded};
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-use super::asks::{Ask, Held};
+use super::asks::{Ask, Held, Request};
+use super::clubs::{ClubAsk, Clubs};
+use super::leaving::Leaving;
 use super::perform::{next_year, outside_number};
 use super::sources::Chance;
 
@@ -31,6 +35,7 @@ pub(super) struct Workload {
     chance: Arc<Chance>,
     customers: u32,
     registered: u32,
+    requests: u64,
     users: Vec<UserId>,
     products: Vec<(String, ProductTerms)>,
     loan_products: Vec<(String, LoanTerms)>,
@@ -42,6 +47,11 @@ pub(super) struct Workload {
     loans: Vec<(LoanId, Held)>,
     cards: Vec<(CardId, UserId)>,
     disputes: Vec<DisputeId>,
+    closed: Vec<AccountNumber>,
+    clubs: Clubs,
+    /// Whom a request has invited: in the log it is sealed.
+    invited: BTreeMap<String, UserId>,
+    leaving: Leaving,
     /// What follows from what has happened: staff answer, people move in.
     next: VecDeque<Ask>,
 }
@@ -52,6 +62,7 @@ impl Workload {
             chance,
             customers,
             registered: 0,
+            requests: 0,
             users: Vec::new(),
             products: Vec::new(),
             loan_products: Vec::new(),
@@ -63,6 +74,10 @@ impl Workload {
             loans: Vec::new(),
             cards: Vec::new(),
             disputes: Vec::new(),
+            closed: Vec::new(),
+            clubs: Clubs::default(),
+            invited: BTreeMap::new(),
+            leaving: Leaving::default(),
             next: VecDeque::new(),
         }
     }
@@ -71,6 +86,9 @@ impl Workload {
     pub(super) fn learn(&mut self, events: &[Recorded]) {
         for recorded in events {
             let id = recorded.stream.id.as_str();
+            // What must not be is for the checks to find.
+            drop(self.clubs.take(recorded));
+            drop(self.leaving.take(recorded));
             match &recorded.event {
                 Event::Product(ProductEvent::Defined(terms)) => {
                     self.products.retain(|(known, _)| known != id);
@@ -86,11 +104,20 @@ impl Workload {
                     self.next.push_back(Ask::Activate { user });
                     self.next.extend(self.open(user, AccountType::Current));
                 }
+                Event::User(UserEvent::Erased(_)) => self.users.retain(|user| user.to_string() != id),
                 Event::Account(event) => self.learn_account(id, event),
+                Event::Community(CommunityEvent::Invited(invited)) => {
+                    let whom = self.invited.remove(recorded.metadata.correlation_id.as_str());
+                    if let (Some(by), Ok(club)) = (whom, id.parse()) {
+                        let (invitation, accept) = (invited.id, !self.chance.once_in(5));
+                        self.next.push_back(Ask::Club(ClubAsk::Answer { by, club, invitation, accept }));
+                    }
+                }
                 Event::Payment(PaymentEvent::Completed(made)) => {
                     let kinds = [PaymentKind::Internal, PaymentKind::External, PaymentKind::Own];
                     if let (Ok(id), Some(payer)) = (id.parse(), made.payer)
                         && kinds.contains(&made.kind)
+                        && !self.clubs.hold(&made.source)
                     {
                         self.payments.push_back((id, payer, made.amount.minor()));
                         if self.payments.len() > REMEMBERED {
@@ -105,9 +132,16 @@ impl Workload {
     }
 
     fn learn_account(&mut self, id: &str, event: &AccountEvent) {
-        if let AccountEvent::Opened(opened) = event {
+        let number = AccountNumber::from(id);
+        if let AccountEvent::Closed { .. } = event {
+            self.current.retain(|held| held.number != number);
+            self.savings.retain(|held| held.number != number);
+            self.closed.push(number);
+        } else if let AccountEvent::Opened(opened) = event
+            && !self.clubs.hold(&number)
+        {
             let (owner, currency) = (opened.terms.owner, opened.terms.currency);
-            let held = Held { owner, number: AccountNumber::from(id), currency };
+            let held = Held { owner, number, currency };
             if opened.account_type == AccountType::Current {
                 let amount = amount(&self.chance, 200_000, 5_000_000);
                 self.next.push_back(Ask::Deposit { account: held.clone(), amount });
@@ -156,15 +190,30 @@ impl Workload {
         }
     }
 
-    /// The wishes of the next hours.
-    pub(super) fn wishes(&mut self, now: Timestamp, most: u32) -> Vec<Ask> {
+    /// What is asked in the next hours.
+    pub(super) fn requests(&mut self, now: Timestamp, most: u32) -> Vec<Request> {
+        let wishes = self.wishes(now, most);
+        let requests = wishes.into_iter().map(|ask| {
+            self.requests += 1;
+            let id = format!("sim-{:08}", self.requests);
+            if let Ask::Club(ClubAsk::Invite { whom, .. }) = &ask {
+                self.invited.insert(id.clone(), *whom);
+            }
+            Request { id, ask }
+        });
+        requests.collect()
+    }
+
+    fn wishes(&mut self, now: Timestamp, most: u32) -> Vec<Ask> {
         let mut wishes: Vec<Ask> = self.next.drain(..).collect();
-        // They come over some weeks, the first ones at once.
-        let coming = (self.customers - self.registered).min(self.customers.div_ceil(10));
+        // They come over some weeks, the first ones at once; for whoever leaves, somebody comes.
+        let wanted = self.customers.saturating_add(self.leaving.gone());
+        let coming = wanted.saturating_sub(self.registered).min(self.customers.div_ceil(10));
         for _ in 0..coming {
             self.registered += 1;
             wishes.push(Ask::Register { nth: self.registered });
         }
+        wishes.extend(self.leaving.steps(&self.chance, &self.current, &self.savings));
         for _ in 0..most {
             wishes.extend(self.wish(now));
         }
@@ -208,8 +257,19 @@ impl Workload {
                 self.next.push_back(Ask::Unfreeze { account: account.clone() });
                 Some(Ask::Freeze { account })
             }
+            72..=77 => self.clubs.wish(&chance, &self.current, now),
+            78 => self.leaving.wish(&chance, &self.current, &self.savings),
+            79 | 80 => self.device(),
             _ => self.pay(from),
         }
+    }
+
+    fn device(&self) -> Option<Ask> {
+        use DeviceAction::{Activate, Block, Deactivate, Revoke};
+        let (chance, user) = (&self.chance, *self.chance.one_of(&self.users)?);
+        let actions = [None, None, Some(Activate), Some(Deactivate), Some(Block), Some(Revoke)];
+        let device = format!("{user}-{}", chance.between(1, 3));
+        Some(Ask::Device { user, device, action: *chance.one_of(&actions)? })
     }
 
     fn pay(&self, from: Held) -> Option<Ask> {
@@ -219,9 +279,12 @@ impl Workload {
         Some(Ask::Pay { from, to, amount: amount(&self.chance, 50, most) })
     }
 
-    /// Somebody with an account of the payer's currency; now and then just anybody.
+    /// Somebody with an account of the payer's currency; now and then just anybody, or nobody any more.
     fn payee(&self, from: &Held) -> Option<AccountNumber> {
         let any = self.chance.once_in(30);
+        if any && self.chance.once_in(2) {
+            return self.chance.one_of(&self.closed).cloned();
+        }
         let fits = |held: &&Held| any || (held.currency == from.currency && held.number != from.number);
         let payees: Vec<&Held> = self.current.iter().filter(fits).collect();
         self.chance.one_of(&payees).map(|held| held.number.clone())

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bursar_domain::codec::Codec;
+use bursar_domain::kernel::UserId;
 use bursar_domain::ledger::LedgerAccount;
 use bursar_domain::{AccountNumber, Position, Recorded};
 use futures_util::future::BoxFuture;
@@ -81,6 +82,11 @@ impl InMemory {
     /// Asks something of the ledger's accounts.
     pub(crate) fn ledger<T>(&self, asked: impl FnOnce(&BTreeMap<AccountNumber, LedgerAccount>) -> T) -> T {
         asked(&self.tables().accounts)
+    }
+
+    /// Whether what is personal of somebody can be read.
+    pub(crate) fn has_key(&self, user: UserId) -> bool {
+        self.tables().data_keys.get(&user).is_some_and(|key| key.wrapped.is_some())
     }
 
     /// Work that has failed more often than `most`: task, subject, tries.
