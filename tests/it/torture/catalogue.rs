@@ -313,7 +313,7 @@ pub const ROWS: &[Row] = &[
     row("T61", "a copy taken under load is restored", "", 5)
         .by(&["torture::backups::a_copy_taken_under_load_is_the_bank_at_some_moment"])
         .against(CHECKER),
-    row("T62", "a migration is cut off midway", "", 16)
+    row("T62", "a migration is cut off midway", "", 4)
         .by(&["torture::migrations::a_migration_that_was_cut_off_anywhere_goes_on_where_it_was"])
         .because("the schemas are compared with those of a migration that was not"),
     row("T63", "webhooks: lost, doubled, forged, to private addresses", "each way", 0)

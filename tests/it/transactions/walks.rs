@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::chance::{Chance, did, scaled};
 use crate::support::client::transfer;
-use crate::support::{Bank, Client};
+use crate::support::{Bank, Client, quiet};
 
 const WALKS: usize = 30;
 const WORDS: [&str; 5] = ["Zebra", "quartz", "VORTEX", "jigsaw", "Kiosk"];
@@ -80,7 +80,7 @@ async fn walked(client: &Client, query: &str, size: u64) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_walk_over_a_list_that_grows_sees_each_row_once() {
     let mut chance = Chance::new();
-    let bank = Bank::open().await;
+    let bank = Bank::configured(quiet()).await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
     let (made, stop) = (Arc::new(Mutex::new(Vec::<Paid>::new())), Arc::new(AtomicBool::new(false)));
     let writer = tokio::spawn({
