@@ -9,7 +9,7 @@ use bursar_api::sources;
 use bursar_projections::{Log, Order, RebuildState, RebuildStatus, Rebuilding, catalogue, rebuild_status};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 
 use crate::support::chance::{did, scaled};
 use crate::support::client::Answer;

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{DAY, owed, question, read, tries, until};
+use crate::ratchet::lending::applies;
 use crate::support::Bank;
 
 #[tokio::test]

@@ -53,14 +53,17 @@ async fn a_migration_that_was_cut_off_anywhere_goes_on_where_it_was() {
         let begun = "SELECT to_regclass('journal.head') IS NOT NULL";
         let begun: bool = sqlx::query_scalar(begun).fetch_one(&straight).await.unwrap();
         half_done += usize::from(cut.is_err() && begun);
+        if cut.is_ok() {
+            // It got over it, where a connection could be asked for again; or there was no such message.
+            assert_eq!(everything(&straight).await, expected, "said to be done after message {n}");
+        }
         database::migrate(&database.url.parse().unwrap())
             .await
             .unwrap_or_else(|e| panic!("after message {n}: {e}"));
         assert_eq!(everything(&straight).await, expected, "after message {n}");
         straight.close().await;
         database.drop_now().await.unwrap();
-        if cut.is_ok() {
-            assert_eq!(faults.cuts.load(Ordering::SeqCst), 0, "a cut that nobody noticed");
+        if faults.cuts.load(Ordering::SeqCst) == 0 {
             break;
         }
         cuts += 1;
