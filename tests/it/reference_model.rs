@@ -340,6 +340,8 @@ async fn bank_at_noon() -> Bank {
     // Payments clear when the test says so.
     let mut config = config();
     config.rails.sandbox_delay_seconds = 10 * 365 * 24 * 60 * 60;
+    // In many sequences years go by.
+    config.accounts.dormant_after_days = 0;
     let bank = Bank::configured(config).await;
     // What savings earn fits on no page.
     sqlx::query("DELETE FROM schedule WHERE task = 'interest.post'").execute(&bank.pool).await.unwrap();
