@@ -38,7 +38,7 @@ use summary::{Outcome, Summary};
 use crate::support::{build, config, pool};
 
 /// A row that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60 * 60);
+const PATIENCE: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// The top of the tree.
 fn top() -> PathBuf {
