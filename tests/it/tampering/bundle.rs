@@ -179,7 +179,7 @@ fn in_checkpoints(kept: &Kept, dir: &Path, kind: usize, p: i64, chance: &mut Cha
         }
         13 => {
             let cut = usize::try_from(chance.between(1, all[place].len() as u64 - 1)).unwrap();
-            let cut = all[place].floor_char_boundary(cut);
+            let cut = (0..=cut).rev().find(|cut| all[place].is_char_boundary(*cut)).unwrap();
             all[place].truncate(cut);
             all.truncate(place + 1);
             "checkpoints truncated".to_owned()
