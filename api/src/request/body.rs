@@ -1,5 +1,7 @@
 //! From bytes to a checked request.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
@@ -39,18 +41,23 @@ pub async fn read(
     }
 }
 
-/// How much of a body that is too large is read and thrown away, in bytes.
+/// How much of a body that is too large is read and thrown away, in bytes, and for how long.
 const PASSED_OVER: usize = 16 * 1024 * 1024;
+const HEARD_OUT: Duration = Duration::from_secs(3);
 
 /// Whoever is still sending when the connection ends never hears why: a client that means no harm is heard out.
 async fn pass_over(mut body: Body) {
-    let mut passed = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        passed += frame.data_ref().map_or(0, Bytes::len);
-        if passed > PASSED_OVER {
-            return;
+    let rest = async {
+        let mut passed = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            passed += frame.data_ref().map_or(0, Bytes::len);
+            if passed > PASSED_OVER {
+                return;
+            }
         }
-    }
+    };
+    // It may have stopped to hear us.
+    drop(tokio::time::timeout(HEARD_OUT, rest).await);
 }
 
 /// The request in `bytes`.
