@@ -93,7 +93,7 @@ pub const ROWS: &[Row] = &[
             "faults::whichever_message_to_the_store_is_lost_nothing_is_half_done",
         ])
         .against(&["faults::a_bank_that_writes_in_two_transactions_is_found_out"]),
-    row("T11", "the handler is dropped at every await", "every write and read, one await of three", 3)
+    row("T11", "the handler is dropped at every await", "every write and read, one await of three", 0)
         .by(&[
             "dropped::a_handler_that_is_dropped_at_any_await_has_done_all_or_nothing",
             "dropped::a_handler_of_a_server_that_has_just_started_too",
