@@ -140,8 +140,8 @@ pub(super) async fn perform(
 #[derive(Default)]
 pub(super) struct Clubs {
     clubs: BTreeMap<CommunityId, Club>,
-    /// Which community's account it is.
-    accounts: BTreeMap<AccountNumber, CommunityId>,
+    /// Theirs, each community's one.
+    accounts: BTreeSet<AccountNumber>,
     /// What was decided to be paid, by which payment; it stands in the same unit.
     promised: BTreeMap<TransactionId, WithdrawalRequested>,
 }
@@ -149,8 +149,8 @@ pub(super) struct Clubs {
 struct Club {
     created: Created,
     members: Vec<(ParticipantId, UserId)>,
-    /// Who waits for an answer: the admin is asked by a user, or somebody is by a participant.
-    open: BTreeMap<InvitationId, Option<UserId>>,
+    /// What users have asked the admin.
+    asked: BTreeSet<InvitationId>,
     wanted: BTreeMap<WithdrawalId, (WithdrawalRequested, BTreeMap<UserId, bool>)>,
     /// Who has been waiting for a turn since somebody had theirs.
     waiting: BTreeMap<ParticipantId, BTreeSet<ParticipantId>>,
@@ -159,7 +159,7 @@ struct Club {
 impl Clubs {
     /// Whether it is the account of a community: nobody else may use it.
     pub(super) fn hold(&self, number: &AccountNumber) -> bool {
-        self.accounts.contains_key(number)
+        self.accounts.contains(number)
     }
 
     /// What somebody might want of some community.
@@ -177,8 +177,8 @@ impl Clubs {
             1 | 2 => ClubAsk::Invite { by: member.1, club, whom: somebody.owner },
             3..=5 => ClubAsk::Join { user: somebody.owner, club },
             6 | 7 => {
-                let open: Vec<_> = known.open.iter().filter(|(_, user)| user.is_some()).collect();
-                let invitation = **chance.one_of(&open).map(|(invitation, _)| invitation)?;
+                let asked: Vec<_> = known.asked.iter().collect();
+                let invitation = **chance.one_of(&asked)?;
                 let by = known.created.admin;
                 ClubAsk::Answer { by, club, invitation, accept: !chance.once_in(4) }
             }
@@ -217,7 +217,7 @@ impl Clubs {
         match &recorded.event {
             Event::Community(CommunityEvent::Created(created)) => {
                 let Ok(id) = recorded.stream.id.parse() else { return Ok(()) };
-                self.accounts.insert(created.account.clone(), id);
+                self.accounts.insert(created.account.clone());
                 self.clubs.insert(id, Club::new(created));
                 Ok(())
             }
@@ -263,7 +263,7 @@ impl Club {
         Self {
             created: created.clone(),
             members: vec![(created.participant, created.admin)],
-            open: BTreeMap::new(),
+            asked: BTreeSet::new(),
             wanted: BTreeMap::new(),
             waiting: BTreeMap::new(),
         }
@@ -279,13 +279,14 @@ impl Club {
                 self.created.rules = (**rules).clone();
                 self.waiting.clear();
             }
-            CommunityEvent::Invited(invited) => drop(self.open.insert(invited.id, None)),
-            CommunityEvent::Requested { invitation, user, .. } => {
-                self.open.insert(*invitation, Some(*user));
+            CommunityEvent::Requested { invitation, .. } => {
+                self.asked.insert(*invitation);
             }
-            CommunityEvent::Denied { invitation, .. } => drop(self.open.remove(invitation)),
+            CommunityEvent::Denied { invitation, .. } => {
+                self.asked.remove(invitation);
+            }
             CommunityEvent::Joined { participant, user, invitation } => {
-                invitation.as_ref().map(|invitation| self.open.remove(invitation));
+                invitation.as_ref().map(|invitation| self.asked.remove(invitation));
                 self.join(*participant, *user)?;
             }
             CommunityEvent::Removed { participant, .. } => {
@@ -293,7 +294,7 @@ impl Club {
                 self.waiting.remove(participant);
                 self.had_turn(*participant);
             }
-            CommunityEvent::Pledged { .. } => {}
+            CommunityEvent::Invited(_) | CommunityEvent::Pledged { .. } => {}
             CommunityEvent::WithdrawalRequested(wanted) => {
                 self.wanted.insert(wanted.id, ((**wanted).clone(), BTreeMap::new()));
             }
