@@ -190,8 +190,9 @@ async fn move_clock(
         return Err(Problem::bad_request("/advance", "OUT_OF_RANGE", message));
     }
     clock.advance(step);
-    // What is due by now is done before anybody looks.
+    // What is due by now is done, and can be read, before anybody looks. The clock has moved however long that takes.
     app.processes.run_due().await?;
+    drop(app.caught_up(&[]).await);
     let now = clock.now();
     remember(&app.pool, CLOCK, now.to_string().as_bytes()).await?;
     Ok(Answer::ok(ClockResult { now }))

@@ -1,5 +1,6 @@
 //! What the bank knows of people: sealed in the log, erased with a key, gone from every table.
 
+mod at_work;
 mod erasure;
 mod rotation;
 

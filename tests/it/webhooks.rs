@@ -2,6 +2,7 @@
 
 mod delivery;
 pub mod sink;
+mod storm;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

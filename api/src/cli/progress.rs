@@ -1,9 +1,10 @@
 //! Progress of long work: a bar with rate and time left on a terminal, a plain line now and then in a log.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// How often a log hears of it.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -20,9 +21,13 @@ impl Bar {
     pub(crate) fn new(label: &'static str) -> Self {
         let now = Instant::now();
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = "{prefix} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
+            let style = "{prefix} {wide_bar} {human_pos}/{human_len} {rate} {eta}";
             // The template is a constant that parses; if it did not, the default style would do.
             let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style = style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+                // A bar that lacks a number is a bar.
+                let _ = write!(text, "{:.1}/s", state.per_sec());
+            });
             ProgressBar::new(0).with_style(style).with_prefix(label)
         });
         Self { label, bar, started: now, last_line: now }

@@ -2,7 +2,7 @@
 //! never issues is tested beside it.
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::certificates::{login, requested, sign};
@@ -103,28 +103,5 @@ async fn two_servers_are_one_authority_and_sign_a_request_once() {
     assert!(begun.iter().all(|answer| [201, 409].contains(&answer.status)));
     assert_eq!(bank.events_of("devices.certificate_issued").await, 1);
     assert_eq!(bank.events_of("devices.rotation_started").await, 1);
-    bank.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_crowd_of_guesses_at_two_servers_is_five_guesses() {
-    let bank = Bank::open().await;
-    let (_, second) = bank.second().await;
-    let ada = active(&bank, "ada@example.com", "phone").await;
-    let user = bank.user("ada@example.com").await;
-    let pin = json!({"deviceId": "phone", "userId": user, "pin": "4071", "confirmPin": "4071"});
-    ada.post("/v1/device/pin", &pin).await.is(200);
-    let guess = |n: usize| -> Value {
-        let (guess, new) = (format!("50{n:02}"), "83614");
-        json!({"deviceId": "phone", "userId": user, "currentPin": guess, "newPin": new, "confirmNewPin": new})
-    };
-    let guesses = (0..16).map(|n| {
-        let (client, body) = (if n % 2 == 0 { ada.clone() } else { ada.at(second) }, guess(n));
-        async move { client.post("/v1/device/pin/change", &body).await }
-    });
-    let answers = join_all(guesses).await;
-    let of = |code: &str| answers.iter().filter(|answer| answer.body["code"] == code).count();
-    assert_eq!((of("INVALID_PIN"), of("PIN_LOCKED")), (5, 11));
-    assert_eq!(bank.events_of("devices.pin_tried").await, 5);
     bank.close().await;
 }

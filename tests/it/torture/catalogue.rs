@@ -259,10 +259,9 @@ pub const ROWS: &[Row] = &[
             "sessions::an_unknown_user_and_a_wrong_password_are_answered_alike",
         ])
         .because("the same numbers with one of them a fourth sooner must be told apart"),
-    row("T49", "a crowd that guesses a PIN or a code", "crowds at two servers", 0)
+    row("T49", "a crowd that guesses a PIN or a code", "crowds at two servers", 25)
         .by(&[
-            "devices::attacks::a_crowd_of_guesses_at_two_servers_is_five_guesses",
-            "devices::pins::a_crowd_of_guesses_is_five_guesses",
+            "devices::pins::a_crowd_of_guesses_at_two_servers_is_five_guesses",
             "mfa::of_many_codes_at_once_no_more_than_five_are_looked_at",
         ])
         .against(&["devices::pins::a_pin_is_set_changed_and_set_anew"]),
@@ -302,8 +301,9 @@ pub const ROWS: &[Row] = &[
             "audit::a_read_model_edited_by_hand_is_found_and_mended_by_a_rebuild",
         ])
         .because("it is one, of the check that all rows end with"),
-    row("T59", "a person is erased", "each way once", 0)
+    row("T59", "a person is erased", "each way once, and 4 at work", 50)
         .by(&[
+            "personal_data::at_work::whoever_is_erased_while_they_write_leaves_nothing",
             "personal_data::erasure::nothing_is_left_of_whoever_was_erased",
             "personal_data::erasure::an_erasure_is_seen_by_every_server_at_once",
             "personal_data::erasure::an_old_request_is_answered_without_the_name",
@@ -316,14 +316,15 @@ pub const ROWS: &[Row] = &[
     row("T62", "a migration is cut off midway", "", 4)
         .by(&["torture::migrations::a_migration_that_was_cut_off_anywhere_goes_on_where_it_was"])
         .because("the schemas are compared with those of a migration that was not"),
-    row("T63", "webhooks: lost, doubled, forged, to private addresses", "each way", 0)
+    row("T63", "webhooks: lost, doubled, forged, to private addresses", "20 events", 15)
         .by(&[
+            "webhooks::storm::whatever_goes_wrong_everything_is_told_and_known_again",
             "webhooks::delivery::what_is_not_taken_is_tried_again_with_the_same_id_and_a_new_signature",
             "webhooks::delivery::two_servers_tell_everything_once",
             "webhooks::delivery::a_server_that_dies_before_it_has_written_down_what_it_sent_sends_it_again_under_the_same_id",
             "webhooks::delivery::a_name_that_stands_for_a_machine_of_the_banks_is_not_called",
         ])
-        .against(&["webhooks::delivery::a_payment_is_told_signed_and_without_a_word_that_anybody_wrote"]),
+        .against(&["webhooks::storm::what_is_never_told_is_found_out"]),
     row("T66", "a year with a server that is killed again and again", "365 days", 0)
         .by(&["year::a_year_with_a_server_that_is_killed_again_and_again_is_like_any_other"])
         .because("it is compared with a year without"),

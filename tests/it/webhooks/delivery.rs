@@ -17,15 +17,15 @@ use crate::support::{Bank, Client, Person, config};
 
 /// A webhook at a sink, and the staff who made it.
 #[derive(Clone)]
-struct Told {
+pub struct Told {
     admin: Client,
     path: String,
-    id: String,
-    secret: String,
+    pub id: String,
+    pub secret: String,
 }
 
 impl Told {
-    async fn at(bank: &Bank, url: &str, types: &[&str]) -> Self {
+    pub async fn at(bank: &Bank, url: &str, types: &[&str]) -> Self {
         let admin = bank.approver().await.client;
         let body = json!({"url": url, "eventTypes": types});
         let made = admin.post("/v1/staff/webhooks", &body).await.is(201);
@@ -35,6 +35,12 @@ impl Told {
 
     async fn deliveries(&self) -> Vec<serde_json::Value> {
         self.admin.get(&format!("{}/deliveries", self.path)).await.is(200).list_at("deliveries").to_vec()
+    }
+
+    /// What became of telling the event at a position.
+    pub async fn delivery(&self, position: i64) -> serde_json::Value {
+        let path = format!("{}/deliveries?after={}&limit=1", self.path, position - 1);
+        self.admin.get(&path).await.is(200).list_at("deliveries")[0].clone()
     }
 
     async fn ask(&self, step: &str, body: serde_json::Value) -> Answer {
@@ -47,7 +53,7 @@ impl Told {
     }
 }
 
-async fn pays(from: &Person, to: &Person, amount: i64) -> i64 {
+pub async fn pays(from: &Person, to: &Person, amount: i64) -> i64 {
     let paid = from.client.pay(&from.current, &to.current, amount, &format!("hook-{amount}")).await.is(201);
     paid.header("bursar-position").parse().unwrap()
 }
@@ -335,7 +341,7 @@ async fn two_servers_tell_everything_once() {
 }
 
 /// Says that every name stands for one machine.
-struct AllAre(SocketAddr);
+pub struct AllAre(pub SocketAddr);
 
 impl Lookup for AllAre {
     fn lookup(&self, _: String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
@@ -344,7 +350,7 @@ impl Lookup for AllAre {
     }
 }
 
-fn deliverer(bank: &Bank, lookup: Arc<dyn Lookup>, private_addresses: bool) -> Deliverer {
+pub fn deliverer(bank: &Bank, lookup: Arc<dyn Lookup>, private_addresses: bool) -> Deliverer {
     let options = DeliveryOptions { lookup, private_addresses, keep: SignedDuration::from_hours(24) };
     Deliverer::new(bank.app.journal.clone(), bank.pool.clone(), Arc::clone(&bank.app.keys), options).unwrap()
 }
