@@ -52,7 +52,8 @@ pub struct ErasureResult {
 ///
 /// The first call records the request; the same call by somebody else carries it out. Everything personal that was ever
 /// recorded of the person is encrypted with a key of theirs, which is destroyed then: it cannot be read any more, by
-/// anybody, in the log or in what is made of it. Balances, entries and proofs stay. The person's sessions are over at once.
+/// anybody, in the log or in what is made of it. Balances, entries and proofs stay. The person's sessions are over at once,
+/// and what accounts they still have, all of them empty, are closed.
 #[utoipa::path(
     post, path = "/v1/staff/subjects/{userId}/erase", tag = "Staff",
     params(InPath<UserId>, WriteHeaders, IfMatch), request_body = Erasure,
@@ -65,7 +66,8 @@ async fn erase_subject(
 ) -> Result<Answer<ErasureResult>, Problem> {
     let Write { caller, body, context, .. } = write;
     let (user, reason) = (id.get()?, body.reason.into());
-    let committed = users::erase(&app.journal, &app.keys, context, caller.user(), user, reason).await?;
+    let days = &*app.day_ends;
+    let committed = users::erase(&app.journal, &app.keys, days, context, caller.user(), user, reason).await?;
     let result = result(&committed)?;
     Ok(Answer::ok(result).at(&committed))
 }

@@ -6,7 +6,7 @@
 use bursar_domain::accounts::AccountCommand;
 use bursar_domain::closures::{Closure, ClosureCommand, ClosureError, Completed, Requested, Swept};
 use bursar_domain::kernel::{ClosureId, UserId};
-use bursar_domain::ledger::LedgerError;
+use bursar_domain::ledger::{AccountStatus, LedgerError};
 use bursar_domain::mandates::{Mandate, MandateCommand};
 use bursar_domain::payments::{Pay, PaymentCommand, PaymentKind};
 use bursar_domain::savings::{Plan, PlanCommand};
@@ -184,8 +184,7 @@ fn is_lost_race(code: &str) -> bool {
     matches!(code, "ACCOUNT_NOT_EMPTY" | "INSUFFICIENT_FUNDS" | "INVALID_STATE")
 }
 
-/// The unit that ends an account: its interest posted, its balance paid out, its mandates cancelled, its status closed, its
-/// holder told.
+/// The unit of a closing: the account's interest posted, its balance paid out, what ends with it, its holder told.
 async fn closing(
     journal: &Journal,
     days: &dyn DayEnds,
@@ -221,6 +220,18 @@ async fn closing(
         };
         unit = unit.create(transaction_id, PaymentCommand::Pay(Box::new(pay)));
     }
+    let unit = ended(journal, unit, number, Some(id)).await?.release(OPEN, hash(number), id);
+    let words = format!("Your account ending in {} is closed.", number.last_four());
+    telling(journal, unit, number, "Your account is closed", words).await
+}
+
+/// Adds the end of an account, and of what it was told to save and to pay.
+async fn ended(
+    journal: &Journal,
+    mut unit: Unit,
+    number: &AccountNumber,
+    closure_id: Option<ClosureId>,
+) -> Result<Unit, CommandError> {
     let (plan, _) = journal.load::<Plan>(number.as_str()).await?;
     if plan.saving().is_some() {
         unit = unit.step(number, PlanCommand::End);
@@ -233,9 +244,33 @@ async fn closing(
             unit = unit.step(mandate, cancel);
         }
     }
-    let unit = unit.step(number, AccountCommand::Close { closure_id: id }).release(OPEN, hash(number), id);
-    let words = format!("Your account ending in {} is closed.", number.last_four());
-    telling(journal, unit, number, "Your account is closed", words).await
+    Ok(unit.step(number, AccountCommand::Close { closure_id }))
+}
+
+/// Adds the end of an account whose holder is erased: nobody would ever take out what somebody pays in. An application to
+/// close it is over. Whether it is empty, and nothing needs it, is what the ledger says when the unit is decided.
+///
+/// # Errors
+/// `ACCOUNT_NOT_EMPTY` while it has earned something that is not paid yet.
+pub(crate) async fn left_behind(
+    journal: &Journal,
+    days: &dyn DayEnds,
+    unit: Unit,
+    number: &AccountNumber,
+) -> Result<Unit, CommandError> {
+    let account = journal.ledger_account(number).await?;
+    if account.is_none_or(|account| account.status == AccountStatus::Closed) {
+        return Ok(unit);
+    }
+    let (mut unit, earned) = interest::settle(journal, days, unit, number).await?;
+    if earned > 0 {
+        return Err(CommandError::refused(LedgerError::NotEmpty { account: number.clone() }));
+    }
+    let open = journal.holder(OPEN, &hash(number)).await?;
+    if let Some(id) = open.and_then(|id| id.parse::<ClosureId>().ok()) {
+        unit = unit.step(id, ClosureCommand::Cancel).release(OPEN, hash(number), id);
+    }
+    ended(journal, unit, number, None).await
 }
 
 /// The application, whoever's it is.

@@ -12,12 +12,13 @@ use bursar_domain::users::{
 };
 use bursar_domain::{Personal, Rejection, RejectionKind};
 
+use crate::interest::DayEnds;
 use crate::keys::Keys;
 use crate::owned::CommandError;
 use crate::passwords::{Password, Passwords};
 use crate::resets;
 use crate::sessions::{self, Ending};
-use crate::{Committed, Context, Journal, SubmitError, Unit};
+use crate::{Committed, Context, Journal, SubmitError, Unit, closures};
 
 pub use identity::{
     Asker, IdentityClaim, confirm as confirm_identity, look_up as look_up_identity,
@@ -237,14 +238,16 @@ pub async fn change_staff(
 const ATTEMPTS: usize = 3;
 
 /// Staff: erases a person. The first to ask records the request; when somebody else asks, the person's data key is
-/// destroyed in the commit that records it: nothing personal can be read any more, their sessions are over, and their
-/// email address is free.
+/// destroyed in the commit that records it: nothing personal can be read any more, their sessions are over, their email
+/// address is free, and their accounts are closed.
 ///
 /// # Errors
-/// `NOT_FOUND`; `APPROVER_IS_MAKER`; `INVALID_STATE` once it is done.
+/// `NOT_FOUND`; `APPROVER_IS_MAKER`; `INVALID_STATE` once it is done; `ACCOUNT_NOT_EMPTY` and `ACCOUNT_BOUND` while an account
+/// has money in it, has earned some, or is needed.
 pub async fn erase(
     journal: &Journal,
     keys: &Keys,
+    days: &dyn DayEnds,
     context: Context,
     by: UserId,
     user: UserId,
@@ -257,11 +260,16 @@ pub async fn erase(
         // What is released below is what the events up to this version say.
         let context =
             Context { expected_version: context.expected_version.or(Some(version)), ..context.clone() };
-        let erase = EraseUser { by, reason: reason.clone(), accounts };
+        let erase = EraseUser { by, reason: reason.clone(), accounts: accounts.clone() };
         let mut unit = Unit::new(context).step(user, UserCommand::Erase(Box::new(erase)));
-        let person = known.person().filter(|person| person.erasure.is_some_and(|maker| maker != by));
-        if let Some(email) = person.and_then(|person| person.email.get()) {
-            unit = unit.release(EMAIL, keys.email_lookup(email), user);
+        if let Some(person) = known.person().filter(|person| person.erasure.is_some_and(|maker| maker != by))
+        {
+            if let Some(email) = person.email.get() {
+                unit = unit.release(EMAIL, keys.email_lookup(email), user);
+            }
+            for account in &accounts {
+                unit = closures::left_behind(journal, days, unit, account).await?;
+            }
         }
         match journal.submit(unit).await {
             Err(SubmitError::Refused(reason))

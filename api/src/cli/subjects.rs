@@ -4,15 +4,17 @@ use std::process::ExitCode;
 
 use bursar_commands::journal::JournalOptions;
 use bursar_commands::vault::Secrets;
-use bursar_commands::{Context, Journal, users};
+use bursar_commands::{CommandError, Context, Journal, users};
 use bursar_domain::Metadata;
 use bursar_domain::kernel::{Permission, UserId};
 use bursar_domain::users::User;
+use bursar_projections::Projections;
 use clap::{Args, Subcommand};
 
 use super::Outcome;
 use crate::config::Config;
 use crate::database::Database;
+use crate::interest::ReadDayEnds;
 use crate::{sources, wiring};
 
 #[derive(Debug, Subcommand)]
@@ -50,6 +52,7 @@ pub(super) async fn run(config: &Config, command: Command) -> Outcome {
 async fn erase(config: &Config, database: &Database, wanted: Erase) -> Outcome {
     let (sources, _) = sources::system();
     let Secrets { keys, vault } = wiring::secrets(config, &database.pool, &sources).await?;
+    let codec = vault.codec();
     let journal = Journal::open(database.pool.clone(), sources, vault, JournalOptions::default()).await?;
     for staff in [wanted.maker, wanted.checker] {
         let (user, _) = journal.load::<User>(&staff.to_string()).await?;
@@ -63,12 +66,21 @@ async fn erase(config: &Config, database: &Database, wanted: Erase) -> Outcome {
     let (person, _) = journal.load::<User>(&wanted.user.to_string()).await?;
     let pending = person.person().is_some_and(|person| person.erasure.is_some());
     let steps = [Some(wanted.maker).filter(|_| !pending), Some(wanted.checker)];
-    for by in steps.into_iter().flatten() {
-        let metadata = Metadata::by(by.to_string(), "bursar subjects erase");
-        let context = Context { metadata, ..Context::default() };
-        users::erase(&journal, &keys, context, by, wanted.user, wanted.reason.clone()).await?;
-    }
+    // What their accounts have earned is read from tables that nobody may be keeping up to date now.
+    let projections = Projections::start(database.pool.clone(), codec, journal.head());
+    let days = ReadDayEnds::new(database.pool.clone(), projections.freshness());
+    let all = async {
+        for by in steps.into_iter().flatten() {
+            let metadata = Metadata::by(by.to_string(), "bursar subjects erase");
+            let context = Context { metadata, ..Context::default() };
+            users::erase(&journal, &keys, &days, context, by, wanted.user, wanted.reason.clone()).await?;
+        }
+        Ok::<(), CommandError>(())
+    };
+    let outcome = all.await;
+    projections.stop().await;
     journal.close().await;
+    outcome?;
     println!("{} is erased", wanted.user);
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use bursar_domain::closures::{ClosureEvent, Completed, Requested};
 use bursar_domain::communities::{
     Category, CommunityEvent, Created, Rules, WithdrawalPolicy, WithdrawalRequested,
 };
-use bursar_domain::kernel::UserId;
+use bursar_domain::kernel::{ClosureId, UserId};
 use bursar_domain::users::{Erased, UserEvent};
 use bursar_domain::{Amount, Currency, Event, Kind, Metadata, Recorded, StreamId};
 use jiff::Timestamp;
@@ -119,37 +119,45 @@ fn an_account_that_is_closed_and_a_person_who_is_erased_by_one_are_found_out() {
         comments: None,
     }));
     let on = |n: u8, event: &ClosureEvent| {
-        let stream = id::<bursar_domain::kernel::ClosureId>("cls", n).to_string();
+        let stream = id::<ClosureId>("cls", n).to_string();
         recorded(Kind::Closure, &stream, Event::Closure(event.clone()))
     };
     let approved = |by: u8| ClosureEvent::Approved { by: user(by), note: None };
     let done =
         |by: u8| ClosureEvent::Completed(Box::new(Completed { by: user(by), note: None, swept: None }));
-    let closed = AccountEvent::Closed { closure_id: id("cls", 1) };
-    let closed = recorded(Kind::Account, ACCOUNT, Event::Account(closed));
-    let erased = UserEvent::Erased(Box::new(Erased {
-        requested_by: user(2),
-        approved_by: user(2),
-        reason: "They asked".to_owned(),
-        accounts: Vec::new(),
-        settled: true,
-    }));
-    let erased = recorded(Kind::User, &user(1).to_string(), Event::User(erased));
+    let closed = |closure_id: Option<ClosureId>| {
+        recorded(Kind::Account, ACCOUNT, Event::Account(AccountEvent::Closed { closure_id }))
+    };
+    let erased = |by: u8| {
+        let erased = UserEvent::Erased(Box::new(Erased {
+            requested_by: user(2),
+            approved_by: user(by),
+            reason: "They asked".to_owned(),
+            accounts: vec![ACCOUNT.into()],
+            settled: true,
+        }));
+        recorded(Kind::User, &user(1).to_string(), Event::User(erased))
+    };
+    let applied = closed(Some(id("cls", 1)));
     let finding = |events: &[Recorded]| {
         let mut leaving = Leaving::default();
         events.iter().try_for_each(|event| leaving.take(event))?;
         leaving.day_end(&InMemory::default())
     };
     let decided = vec![on(1, &asked), on(1, &approved(2)), on(1, &done(3))];
-    assert_eq!(finding(&[decided.clone(), vec![closed.clone()]].concat()), Ok(()));
+    assert_eq!(finding(&[decided.clone(), vec![applied.clone()]].concat()), Ok(()));
+    assert_eq!(finding(&[decided.clone(), vec![applied.clone(), erased(3)]].concat()), Ok(()));
+    assert_eq!(finding(&[erased(3), closed(None)]), Ok(()));
     for (events, found) in [
         (vec![on(1, &asked), on(2, &asked)], "second application"),
         (vec![on(1, &asked), on(1, &approved(2)), on(1, &done(2))], "was approved by"),
         (vec![on(1, &asked), on(1, &done(2))], "was approved by"),
         (vec![on(1, &approved(2))], "is not open"),
-        (vec![closed], "as nobody has decided"),
+        (vec![applied], "as nobody has decided"),
+        (vec![closed(None)], "as nobody has decided"),
+        (vec![erased(3)], "and it is open"),
         (decided, "and it is not"),
-        (vec![erased], "erased by one"),
+        (vec![erased(2)], "erased by one"),
     ] {
         let finding = finding(&events).unwrap_err();
         assert!(finding.contains(found), "{finding}");

@@ -98,7 +98,7 @@ pub(super) async fn perform(
         }
         LeaveAsk::Erase { user, agreed } => {
             let by = if *agreed { *approves } else { *asks };
-            users::erase(journal, keys, context, by, *user, "They asked".to_owned()).await
+            users::erase(journal, keys, &*server.days, context, by, *user, "They asked".to_owned()).await
         }
     }
 }
@@ -110,6 +110,8 @@ pub(super) struct Leaving {
     open: BTreeMap<ClosureId, (Requested, Option<UserId>)>,
     /// Accounts that were decided to be closed in the unit that is read.
     closing: BTreeMap<AccountNumber, ClosureId>,
+    /// Accounts of somebody who was erased in the unit that is read.
+    left: BTreeSet<AccountNumber>,
     closed: BTreeSet<AccountNumber>,
     /// Whose erasure somebody has asked for.
     erasing: BTreeSet<UserId>,
@@ -129,7 +131,8 @@ impl Leaving {
         Some(self.close(chance, chance.one_of(savings)?, current))
     }
 
-    /// What those do next who leave for good: one account after another is closed, and then they are erased.
+    /// What those do next who leave for good: one account after another is closed, and then they are erased. The last one may
+    /// be closed by that.
     pub(super) fn steps(&mut self, chance: &Chance, current: &[Held], savings: &[Held]) -> Vec<Ask> {
         if self.leavers.len() < AT_ONCE
             && let Some(leaver) = chance.one_of(current)
@@ -140,9 +143,15 @@ impl Leaving {
         self.leavers.retain(|user, tries| *tries <= TRIES && !self.erased.contains(user));
         let step = |user: &UserId| {
             let theirs = |held: &&Held| held.owner == *user;
-            match savings.iter().find(theirs).or_else(|| current.iter().find(theirs)) {
-                Some(account) => self.close(chance, account, current),
-                None => Ask::Leave(LeaveAsk::Erase { user: *user, agreed: self.erasing.contains(user) }),
+            let erase = Ask::Leave(LeaveAsk::Erase { user: *user, agreed: self.erasing.contains(user) });
+            match (savings.iter().find(theirs), current.iter().find(theirs)) {
+                (None, None) => erase,
+                (None, Some(account)) => match chance.between(1, 4) {
+                    1 => erase,
+                    2 => Ask::Leave(LeaveAsk::Empty { account: account.clone() }),
+                    _ => self.close(chance, account, current),
+                },
+                (Some(account), _) => self.close(chance, account, current),
             }
         };
         self.leavers.keys().map(step).collect()
@@ -181,13 +190,12 @@ impl Leaving {
             }
             Event::Account(AccountEvent::Closed { closure_id }) => {
                 let number = AccountNumber::from(id);
-                let decided = self.closing.remove(&number);
+                let decided = match closure_id {
+                    Some(application) => self.closing.remove(&number) == Some(*application),
+                    None => self.left.remove(&number),
+                };
                 self.closed.insert(number);
-                if decided == Some(*closure_id) {
-                    Ok(())
-                } else {
-                    Err(format!("{id} was closed, as nobody has decided"))
-                }
+                if decided { Ok(()) } else { Err(format!("{id} was closed, as nobody has decided")) }
             }
             Event::Payment(PaymentEvent::Completed(made)) => {
                 let closed =
@@ -232,6 +240,8 @@ impl Leaving {
             UserEvent::Erased(erased) => {
                 self.erasing.remove(&user);
                 self.erased.insert(user);
+                let open = erased.accounts.iter().filter(|number| !self.closed.contains(*number));
+                self.left.extend(open.cloned());
                 if erased.requested_by == erased.approved_by {
                     return Err(format!("{user} was erased by one"));
                 }
@@ -245,6 +255,9 @@ impl Leaving {
     pub(super) fn day_end(&self, tables: &InMemory) -> Result<(), String> {
         if let Some((number, id)) = self.closing.first_key_value() {
             return Err(format!("{id} has closed {number}, and it is not"));
+        }
+        if let Some(number) = self.left.first() {
+            return Err(format!("the holder of {number} was erased, and it is open"));
         }
         let readable = self.erased.iter().find(|user| tables.has_key(**user));
         readable.map_or(Ok(()), |user| Err(format!("{user} was erased, and can be read")))

@@ -56,10 +56,10 @@ pub enum AccountCommand {
         /// The day it is.
         today: Date,
     },
-    /// Staff: it is over, in the unit of the application.
+    /// Staff: it is over, in the unit of the application or of its holder's erasure.
     Close {
-        /// The application.
-        closure_id: ClosureId,
+        /// The application; none when its holder is erased.
+        closure_id: Option<ClosureId>,
     },
 }
 

@@ -54,8 +54,9 @@ pub enum AccountEvent {
     },
     /// Nothing happens to it any more.
     Closed {
-        /// The application.
-        closure_id: ClosureId,
+        /// The application; none when its holder was erased.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        closure_id: Option<ClosureId>,
     },
 }
 

@@ -3,7 +3,8 @@
 //! ```text
 //!   Absent --open--> Active <--freeze, unfreeze--> Frozen         by staff
 //!                      |  ^---reactivate--- Dormant               after a long silence; back by staff
-//!                      '--close--> Closed                         at the end of an application: see closures
+//!                      '--close--> Closed                         at the end of an application: see closures; from
+//!                                                                 wherever it is when its holder is erased
 //! ```
 
 mod command;
@@ -117,6 +118,9 @@ impl Aggregate for Account {
                 return Ok(Vec::new());
             }
             (Self::Active(_), AccountCommand::Close { closure_id }) => AccountEvent::Closed { closure_id },
+            (Self::Frozen(_) | Self::Dormant(_), AccountCommand::Close { closure_id: None }) => {
+                AccountEvent::Closed { closure_id: None }
+            }
             (
                 Self::Absent | Self::Active(_) | Self::Frozen(_) | Self::Dormant(_) | Self::Closed(_),
                 AccountCommand::Freeze { .. }

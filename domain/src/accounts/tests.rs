@@ -124,7 +124,7 @@ fn configured(settings: Settings, next: Option<(&str, &str)>) -> AccountEvent {
 
 #[test]
 fn every_move_that_a_state_does_not_have_is_refused() {
-    let closure_id = "cls_0192f0c1a0007000800000000000000c".parse().unwrap();
+    let closure_id = Some("cls_0192f0c1a0007000800000000000000c".parse().unwrap());
     let since = "2026-01-01T00:00:00Z".parse().unwrap();
     let freeze = || AccountCommand::Freeze { reason: "x".into() };
     let unfreeze = || AccountCommand::Unfreeze { reason: "x".into() };
@@ -138,16 +138,23 @@ fn every_move_that_a_state_does_not_have_is_refused() {
     let dormant = vec![opened(), AccountEvent::WentDormant { silent_since: since }];
     let closed = vec![opened(), AccountEvent::Closed { closure_id }];
     let table: [(Vec<AccountEvent>, Vec<AccountCommand>); 4] = [
-        (active, vec![unfreeze(), wake()]),
-        (frozen, vec![freeze(), sleep(), wake(), close(), leaves()]),
-        (dormant, vec![freeze(), unfreeze(), sleep(), close(), leaves()]),
-        (closed, vec![freeze(), unfreeze(), sleep(), wake(), close(), leaves(), sets()]),
+        (active.clone(), vec![unfreeze(), wake()]),
+        (frozen.clone(), vec![freeze(), sleep(), wake(), close(), leaves()]),
+        (dormant.clone(), vec![freeze(), unfreeze(), sleep(), close(), leaves()]),
+        (closed.clone(), vec![freeze(), unfreeze(), sleep(), wake(), close(), leaves(), sets()]),
     ];
     for (events, commands) in table {
         for command in commands {
             given::<Account>(&events).when(command).then_refused("INVALID_STATE");
         }
     }
+    // Whoever is erased cannot wake it up, or have it thawed.
+    for events in [active, frozen, dormant] {
+        let over = AccountEvent::Closed { closure_id: None };
+        given::<Account>(&events).when(AccountCommand::Close { closure_id: None }).then(&[over]);
+    }
+    let again = AccountCommand::Close { closure_id: None };
+    given::<Account>(&closed).when(again).then_refused("INVALID_STATE");
     for command in [freeze(), unfreeze(), sleep(), wake(), close(), leaves(), sets()] {
         given::<Account>(&[]).when(command).then_refused("NOT_FOUND");
     }

@@ -3,9 +3,13 @@
 use bursar_commands::audit;
 use bursar_domain::codec::Codec;
 use bursar_domain::kernel::Permission::{AccountOps, PiiErase};
+use bursar_domain::kernel::{midnight, utc_date};
+use futures_util::future::join_all;
+use jiff::SignedDuration;
 use serde_json::json;
 
 use super::{HERS, erase, everything, left, path, staff, texts, two};
+use crate::ratchet::closing::opens;
 use crate::support::client::transfer;
 use crate::support::secrets::tables_with;
 use crate::support::{Bank, rebuild, verify};
@@ -108,7 +112,8 @@ async fn an_erasure_is_seen_by_every_server_at_once() {
     erase(&maker, her).await.is(200);
     erase(&checker, her).await.is(200);
     // The other server has followed before it writes anything, and follows on its own within moments.
-    bola.client.at(address).pay(&bola.current, &ada.current, 1, "follow").await.is(201);
+    let chidi = bank.chidi().await.current;
+    bola.client.at(address).pay(&bola.current, &chidi, 1, "follow").await.is(201);
     there.get("/v1/accounts").await.problem(401, "UNAUTHENTICATED");
     send(2).json(&named).send().await.problem(401, "UNAUTHENTICATED");
     // Nothing personal of hers is recorded any more, whoever asks.
@@ -144,9 +149,79 @@ async fn an_erasure_is_seen_by_every_server_at_once() {
 }
 
 #[tokio::test]
-async fn an_old_request_is_answered_without_the_name() {
+async fn what_accounts_are_left_are_closed_once_nothing_is_in_them() {
     let bank = Bank::open().await;
     let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let her = bank.user("ada@example.com").await;
+    let (maker, checker) = two(&bank).await;
+    let (_, teller) = staff(&bank, "teller@example.com", &[AccountOps]).await;
+    left(&bank, "ada@example.com", &bola).await;
+    let closed = ["account.closed", "closure.cancelled", "mandate.cancelled", "user.erased"];
+    let counts = async || join_all(closed.map(|name| bank.events_of(name))).await;
+    let before = counts().await;
+    // A standing instruction, an application that nobody has decided about, and an account that nobody may pay from.
+    let tomorrow = bank.app.journal.sources().clock.now() + SignedDuration::from_hours(24);
+    let order = json!({
+        "amount": 1_000, "currency": "NGN", "frequency": "DAILY", "sourceAccount": ada.current,
+        "startDate": midnight(utc_date(tomorrow)), "beneficiaryAccount": bola.current,
+    });
+    ada.client.post("/v1/mandates", &order).await.is(201);
+    let close = json!({"closureReason": "Leaving", "acknowledgeTerms": true});
+    ada.client.post(&format!("/v1/accounts/{}/close", ada.current), &close).await.is(201);
+    erase(&maker, her).await.is(200);
+    bola.client.pay(&bola.current, &ada.current, 1, "meanwhile").await.is(201);
+    erase(&checker, her).await.problem(409, "ACCOUNT_NOT_EMPTY");
+    assert_eq!(counts().await, before);
+    ada.client.pay(&ada.current, &bola.current, 1, "back").await.is(201);
+    let freeze = format!("/v1/staff/accounts/{}/freeze", ada.current);
+    teller.post(&freeze, &json!({"reason": "Somebody else has her phone"})).await.is(200);
+    erase(&checker, her).await.is(200);
+    assert_eq!(counts().await, before.iter().map(|count| count + 1).collect::<Vec<_>>());
+    bank.caught_up().await;
+    // Nobody loses money in it.
+    let refused = bola.client.pay(&bola.current, &ada.current, 1, "after").await;
+    assert!(refused.problem(409, "INVALID_STATE").text.contains("CLOSED"));
+    let waiting = teller.get("/v1/staff/account-closures?status=PENDING").await.is(200);
+    assert!(!waiting.text.contains(&ada.current), "{}", waiting.text);
+    bank.close().await;
+}
+
+#[tokio::test]
+async fn what_an_account_has_earned_is_paid_before_it_is_closed() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let her = bank.user("ada@example.com").await;
+    left(&bank, "ada@example.com", &bola).await;
+    // An account that may be emptied, and bears interest until then.
+    bola.client.pay(&bola.current, &ada.current, 5_000_000, "back").await.is(201);
+    let pot = opens(&ada, "TSV-001", 5_000_000).await;
+    bank.later(3 * 24 * 60 * 60).await;
+    let empties = async |amount: i64| {
+        let ada = bank.ada().await;
+        ada.client.pay(&pot, &bola.current, amount, &format!("all of it: {amount}")).await.is(201);
+    };
+    empties(5_000_000).await;
+    let agrees = async || {
+        let (maker, checker) = two(&bank).await;
+        erase(&maker, her).await;
+        erase(&checker, her).await
+    };
+    agrees().await.problem(409, "ACCOUNT_NOT_EMPTY");
+    // Until it is hers.
+    bank.later(32 * 24 * 60 * 60).await;
+    let earned = bank.ada().await.client.balance(&pot).await;
+    assert!(earned > 0);
+    empties(earned).await;
+    assert_eq!(agrees().await.is(200).text_at("status"), "ERASED");
+    bank.later(32 * 24 * 60 * 60).await;
+    assert_eq!(bank.app.journal.ledger_account(&pot.as_str().into()).await.unwrap().unwrap().balance, 0);
+    bank.close().await;
+}
+
+#[tokio::test]
+async fn an_old_request_is_answered_without_the_name() {
+    let bank = Bank::open().await;
+    let bola = bank.bola().await;
     let her = bank.user("ada@example.com").await;
     let (maker, checker) = two(&bank).await;
     let registered = bank.registered("again").await;
@@ -159,8 +234,6 @@ async fn an_old_request_is_answered_without_the_name() {
     let theirs = bank.registered("ada").await;
     assert_eq!(bank.user("ada@example.com").await, theirs);
     assert!(theirs != her && registered != her);
-    // Money goes to her account as before.
-    bola.client.pay(&bola.current, &ada.current, 1, "after").await.is(201);
     let session = bank.session(her, &[PiiErase]).await;
     let token = bank.token(her, session, &[PiiErase], 0);
     bank.client().with_token(&token).get("/v1/accounts").await.problem(401, "UNAUTHENTICATED");
