@@ -119,3 +119,41 @@ async fn over_http(connections: &mut [TcpStream], requests: &[Vec<String>]) {
     });
     join_all(clients).await;
 }
+
+/// Pages that the last of so many payments with one reference touches, in the table and its indexes.
+async fn pages_of_one_more(bank: &Bank, payment: &str, copies: i32) -> i64 {
+    let copy = |ids: &str, count: i32| {
+        format!(
+            "INSERT INTO read.transactions
+             SELECT (jsonb_populate_record(t, jsonb_build_object('transaction_id', '{ids}' || n))).*
+               FROM read.transactions t, generate_series(1, {count}) n
+              WHERE t.transaction_id = '{payment}'"
+        )
+    };
+    sqlx::raw_sql(&copy("txn_many_", copies)).execute(&bank.pool).await.unwrap();
+    let explain = format!("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {}", copy("txn_last_", 1));
+    let plan: serde_json::Value = sqlx::query_scalar(&explain).fetch_one(&bank.pool).await.unwrap();
+    let pages = |kind: &str| plan[0]["Plan"][kind].as_i64().unwrap();
+    pages("Shared Hit Blocks") + pages("Shared Read Blocks")
+}
+
+#[tokio::test]
+async fn a_reference_that_many_payments_have_costs_no_more_than_any_other() {
+    let bank = Bank::open().await;
+    let (ada, bola) = (bank.ada().await, bank.bola().await);
+    let paid = ada.client.pay(&ada.current, &bola.current, 1, "rent").await.is(201);
+    let payment = paid.text_at("transactionId");
+    bank.caught_up().await;
+    let pages = pages_of_one_more(&bank, payment, 50_000).await;
+    assert!(pages < 60, "{pages} pages");
+    // The control: in a hash index it is a chain of pages.
+    let hash = "DROP INDEX read.transactions_by_reference;
+                DELETE FROM read.transactions WHERE transaction_id LIKE 'txn\\_%\\_%';
+                CREATE INDEX transactions_by_reference ON read.transactions USING hash (reference)";
+    sqlx::raw_sql(hash).execute(&bank.pool).await.unwrap();
+    let pages = pages_of_one_more(&bank, payment, 50_000).await;
+    assert!(pages > 100, "{pages} pages");
+    let (pool, database) = bank.stop().await;
+    pool.close().await;
+    database.drop_now().await.unwrap();
+}
