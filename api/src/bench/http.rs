@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 use super::Error;
 use super::bank::{Bank, PASSWORD};
@@ -39,6 +40,7 @@ impl Site {
             devices: None,
         };
         let app = App::build(config, wiring).await?;
+        timeout(Duration::from_secs(600), caught_up(&app)).await??;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
@@ -59,6 +61,20 @@ impl Site {
         let _ = self.stop.send(());
         Ok(self.server.await?)
     }
+}
+
+/// Waits until the log is sealed and looked at as far as it goes. A bank that is at work never has a million events to
+/// catch up with.
+async fn caught_up(app: &App) -> Result<(), Error> {
+    let behind =
+        "SELECT greatest(CASE WHEN $1 THEN head.position - coalesce((SELECT max(size) FROM seals), 0) END,
+                                  CASE WHEN $2 THEN head.position - monitor.position END, 0) > 0
+                    FROM head, monitor";
+    let (seals, looks) = (app.config.audit.seal_millis > 0, app.config.audit.monitor_millis > 0);
+    while sqlx::query_scalar(behind).bind(seals).bind(looks).fetch_one(&app.pool).await? {
+        sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
 }
 
 /// Pays over HTTP; anything but 201 ends the benchmark.
