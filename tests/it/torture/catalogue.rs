@@ -324,7 +324,10 @@ pub const ROWS: &[Row] = &[
             "webhooks::delivery::a_server_that_dies_before_it_has_written_down_what_it_sent_sends_it_again_under_the_same_id",
             "webhooks::delivery::a_name_that_stands_for_a_machine_of_the_banks_is_not_called",
         ])
-        .against(&["webhooks::storm::what_is_never_told_is_found_out"]),
+        .against(&[
+            "webhooks::storm::what_is_never_told_is_found_out",
+            "webhooks::delivery::a_payment_is_told_signed_and_without_a_word_that_anybody_wrote",
+        ]),
     row("T66", "a year with a server that is killed again and again", "365 days", 0)
         .by(&["year::a_year_with_a_server_that_is_killed_again_and_again_is_like_any_other"])
         .because("it is compared with a year without"),
